@@ -20,7 +20,7 @@ class KubeclassicError(Exception):
 
 
 class ManifestError(KubeclassicError):
-    """A manifest cannot be read; the text says where (file, document, field), what was got and what was wanted."""
+    """A manifest cannot be read; the text says where (file, document, field), what was expected and what came."""
 
     def __str__(self) -> str:
         return one_line(super().__str__())
@@ -55,7 +55,7 @@ class RuleWarning(UserWarning):
 
 
 class WrongTypeError(KubeclassicError, TypeError):
-    """A value of a type that cannot be used here; the text says what was got and what is wanted. It is a TypeError too."""
+    """A value of a type that cannot be used here; the text says what was expected and what came. It is a TypeError too."""
 
 
 class CacheError(KubeclassicError):
@@ -121,7 +121,7 @@ def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted:
 
     >>> check_type("release", 1.16, str, 'a text such as "1.16"')
     Traceback (most recent call last):
-    kubeclassic.exceptions.WrongTypeError: release: got 1.16 (float), wanted a text such as "1.16"
+    kubeclassic.exceptions.WrongTypeError: release: expected a text such as "1.16", got 1.16 (float)
     """
     expected = kinds if isinstance(kinds, tuple) else (kinds,)
     if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected and object not in expected):
@@ -133,4 +133,5 @@ def wrong_type(name: str, value: object, wanted: str) -> WrongTypeError:
     text = repr(value)
     got = f"{text} ({type(value).__name__})" if len(text) <= 60 else f"a value of type {type(value).__name__}"
     hint = "; its .cluster() is a Cluster" if callable(getattr(value, "cluster", None)) else ""
-    return WrongTypeError(f"{name}: got {got}, wanted {wanted}{hint}")
+    kind, stop, more = wanted.partition("; ")
+    return WrongTypeError(f"{name}: expected {kind}, got {got}{stop}{more}{hint}")

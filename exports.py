@@ -23,7 +23,7 @@ def homes(module: str) -> dict[str, str | None]:
     parts = ast.parse("".join(getlines(names["__file__"], names))).body
     table = next((part for part in parts if isinstance(part, ast.If)), None)
     if table is None:
-        raise ImportError(f"{module}: got no source text of {names['__file__']}, wanted the table of public names in it", name=module)
+        raise ImportError(f"{module}: expected the table of public names in it, got no source text of {names['__file__']}", name=module)
     return {alias.name: found.module for found in table.body if isinstance(found, ast.ImportFrom) for alias in found.names}
 
 

@@ -197,8 +197,8 @@ class Scheduler:
 
 def check_cluster(name: str, cluster: object) -> None:
     """Raise :class:`~kubeclassic.exceptions.WrongTypeError` unless *cluster* is a Cluster; the text says how to make one."""
-    made = f"Cluster.load({cluster!r})" if isinstance(cluster, str) else "one of Cluster.load(path) or Cluster(objects)"
-    check_type(name, cluster, Cluster, f"a Cluster: {made}")
+    made = f"Cluster.load({cluster!r}) makes one" if isinstance(cluster, str) else "Cluster.load(path) or Cluster(objects) makes one"
+    check_type(name, cluster, Cluster, f"a Cluster; {made}")
 
 
 def check_pods(pods: object) -> None:

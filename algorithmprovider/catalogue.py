@@ -56,7 +56,7 @@ class Catalogue:
         """
         check_name(rule.name)
         if rule.name in self.predicates or rule.name in self.priorities:
-            raise PolicyError(f'rule: got "{rule.name}", which there is already, wanted a name of its own')
+            raise PolicyError(f'rule: expected a name of its own, got "{rule.name}", which there is already')
         if isinstance(rule, Predicate):
             rule = guarded_predicate(rule)
             added = (*self.added_predicates, rule.name)

@@ -196,7 +196,7 @@ def hint_of_rules(refused: str) -> str | None:
     if found is None:
         return None
     if not found["name"]:
-        return f"an entry of the Policy has no name, wanted that of a {found['kind'].lower()}"
+        return f"an entry of the Policy has no name, expected that of a {found['kind'].lower()}"
     names = CATALOGUE.predicates if found["kind"].lower() == "predicate" else CATALOGUE.priorities
     if found["name"] in names:
         return None
@@ -253,6 +253,6 @@ def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
             yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
         for one in resources if reads_resources else ():
             if one.weight < 0:
-                yield f"priority {entry.name}: resource {one.name}: got weight {one.weight}, wanted 1 or more; upstream only logs it"
+                yield f"priority {entry.name}: resource {one.name}: expected 1 or more, got weight {one.weight}; upstream only logs it"
     if not chosen.priorities and not policy.extenders:
         yield "no priorities and no extenders: every node scores 1"

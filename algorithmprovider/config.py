@@ -160,7 +160,7 @@ class AlgorithmConfiguration:
                 raise PolicyError(f"missing policy config file {source.file}")
             return policy_document(self.folder / source.file)
         if source.config_map is None:
-            raise PolicyError("algorithmSource.policy: got no source, wanted file or configMap")
+            raise PolicyError("algorithmSource.policy: expected file or configMap, got no source")
         return policy_of_config_map(_config_map(source.config_map, {**self.beside, **(config_maps or {})}))
 
     def resolve(
@@ -235,9 +235,9 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if config.kind != KIND:
-        raise PolicyError(f"{where}: kind: got {shown(config.kind)}, wanted {KIND}")
+        raise PolicyError(f"{where}: kind: expected {KIND}, got {shown(config.kind)}")
     if config.api_version not in API_VERSIONS:
-        raise PolicyError(f"{where}: apiVersion: got {shown(config.api_version)}, wanted {' or '.join(API_VERSIONS)}")
+        raise PolicyError(f"{where}: apiVersion: expected {' or '.join(API_VERSIONS)}, got {shown(config.api_version)}")
     return attrs.evolve(config, folder=folder, written=document)
 
 
@@ -272,7 +272,7 @@ def ignored_limit(environment: Mapping[str, str]) -> str | None:
     if not written or max_pd_vols(environment) is not None:
         return None
     text = written[:40] + "..." * (len(written) > 40)
-    return f"{MAX_PD_VOLS}: got {text!r}, wanted a whole number above 0; it is ignored, as the original does"
+    return f"{MAX_PD_VOLS}: expected a whole number above 0, got {text!r}; it is ignored, as the original does"
 
 
 @attrs.frozen(repr=False)
@@ -305,5 +305,5 @@ def read_policy_file(path: Path) -> PolicyFile:
     config = _configuration(found, path) if is_first else AlgorithmConfiguration()
     others = [one.where for one in found if is_policy(one)]
     if others and config.source.policy is None:
-        raise PolicyError(f"{path}: got a {KIND} and a Policy that it does not point to ({', '.join(others)}), wanted one of them")
+        raise PolicyError(f"{path}: expected a {KIND} or a Policy, got both, and it does not point to this Policy ({', '.join(others)})")
     return PolicyFile(config.policy_document(), config, written)

@@ -72,7 +72,7 @@ def configuration_among(found: Sequence[Document], path: PathLike) -> Document:
     chosen = configurations_among(found) or [one for one in found if not _is_config_map(one)]
     if len(chosen) != 1:
         got = f"{len(chosen)} documents" if chosen else "a ConfigMap without one"
-        raise PolicyError(f"{path}: got {got}, wanted one {KIND}")
+        raise PolicyError(f"{path}: expected one {KIND}, got {got}")
     return chosen[0]
 
 
@@ -86,7 +86,7 @@ def policy_among(found: Sequence[Document], path: PathLike) -> Document:
         got = f"a {KIND}, which {'--profile' if has_profiles(configurations[0].data) else '--config'} takes"
     elif not chosen and [*map(_is_config_map, found)] == [True]:
         raise _without_policy(found[0])
-    raise PolicyError(f"invalid policy: {path}: got {got}, wanted one Policy or one ConfigMap")
+    raise PolicyError(f"invalid policy: {path}: expected one Policy or one ConfigMap, got {got}")
 
 
 def config_maps_among(found: Iterable[Document]) -> ConfigMaps:

@@ -73,7 +73,7 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
         _check_needs(release, settings, found)
     for name, what in release.configuration.not_modelled.items():
         if found.get(name, False):
-            raise PolicyError(f"feature gate {name}: got true, wanted false: {what}: this is not modelled")
+            raise PolicyError(f"feature gate {name}: expected false, got true: {what}: this is not modelled")
     return found
 
 

@@ -184,7 +184,7 @@ def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]
     if not isinstance(policy, WrittenPolicy):
         return
     if policy.is_yaml and release.policy_form == "JSON":
-        yield "", "couldn't get version/kind; json parse error: got YAML, wanted JSON: Policies in YAML came with 1.15"
+        yield "", "couldn't get version/kind; json parse error: expected JSON, got YAML: Policies in YAML came with 1.15"
     if release.policy_form == "strict":
         for path in policy.repeated:
             yield path, f'key "{_key(path)}" already set in map'

@@ -72,7 +72,7 @@ def check_names(release: Release, gates: Iterable[str], provider: str | None, ca
         if name not in release.gates:
             raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
     if provider and provider not in PROVIDERS:
-        wanted = f", wanted {' or '.join(PROVIDERS)}"
+        wanted = f", expected {' or '.join(PROVIDERS)}"
         raise UnknownNameError(f'{called("provider")}: plugin "{provider}" has not been registered{wanted}')
 
 

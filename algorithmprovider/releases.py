@@ -142,5 +142,5 @@ def find_release(name: str) -> Release:
     """
     version = ".".join(name.removeprefix("v").split(".")[:2])
     if version not in RELEASES:
-        raise UnknownNameError(f'release: got "{name}", wanted {", ".join(RELEASES)}')
+        raise UnknownNameError(f'release: expected {", ".join(RELEASES)}, got "{name}"')
     return RELEASES[version]

@@ -209,7 +209,7 @@ class Cluster:
         found = self._taken_in(items)
         for item in found:
             if _identity(item) in self._objects:
-                raise ManifestError(f"{item.kind} {item.key}: metadata.name: got the name of one that is there, wanted a new one")
+                raise ManifestError(f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there")
         for item in found:
             self._put(item)
 
@@ -280,7 +280,7 @@ class Cluster:
             return pod
         found = self._taken_in([pod])
         if len(found) != 1 or not isinstance(found[0], Pod):
-            raise ManifestError(f"pod: got {', '.join(f'{item.kind} {item.key}' for item in found) or 'nothing'}, wanted one Pod")
+            raise ManifestError(f"pod: expected one Pod, got {', '.join(f'{item.kind} {item.key}' for item in found) or 'nothing'}")
         return found[0]
 
     def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
@@ -318,4 +318,4 @@ def _manifest(item: object, number: int) -> Mapping[str, Any]:
 
 def _check_stays(old: KubeObject, new: KubeObject) -> None:
     if isinstance(old, Pod) and isinstance(new, Pod) and old.uid == new.uid and old.spec.node_name not in ("", new.spec.node_name):
-        raise ManifestError(f'Pod {old.key}: spec.nodeName: got "{new.spec.node_name}", wanted {old.spec.node_name}: pods do not move')
+        raise ManifestError(f'Pod {old.key}: spec.nodeName: expected {old.spec.node_name}, got "{new.spec.node_name}": pods do not move')

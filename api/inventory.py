@@ -25,7 +25,7 @@ REFUSED = "refused by the API server"
 """Why a pod is ignored that the API server would refuse."""
 ON_A_NODE = "on a node"
 TABLE_HINT = "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
-CSV_HINT = "got a CSV file, wanted manifests: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
+CSV_HINT = "expected manifests, got a CSV file: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
 
 
 @attrs.frozen(repr=False)
@@ -171,13 +171,13 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UnknownNameError(f'pod: got "{name}", wanted one of {", ".join(pod.key for pod in found)}')
+        raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{name}"')
     if named:
         raise is_placed(name, named[0].spec.node_name)
     near = did_you_mean(name, [key for pod in everyone if not pod.spec.node_name for key in (pod.key, pod.name)])
-    raise UnknownNameError(f'pod: got "{name}", wanted a pod without a node{near}')
+    raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
 
 
 def is_placed(name: str, node_name: str) -> UnknownNameError:
     """The error that a pod has a node already."""
-    return UnknownNameError(f'pod: got "{name}", which is on node {node_name}, wanted a pod without a node')
+    return UnknownNameError(f'pod: expected a pod without a node, got "{name}", which is on node {node_name}')

@@ -185,7 +185,7 @@ class _Loading:
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
             if items is not None and not isinstance(items, list):
-                raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
+                raise ManifestError(f"{where}: items: expected a list, got {shown(items)}")
             self._take_items(kind.removesuffix("List"), items or (), where, None if kind == "List" else api_version)
             return
         if not is_built_in(kind, api_version):
@@ -226,7 +226,7 @@ class _Loading:
 
     def _take_item(self, kind: str, item: Any, place: str, api_version: Any) -> None:
         if not isinstance(item, dict):
-            raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
+            raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(item)}")
         item_kind = item.get("kind") or kind
         if item_kind != kind:
             api_version = None
@@ -250,7 +250,7 @@ class _Loading:
         identity = (decoded.kind, decoded.key)
         if identity in self.objects:
             if isinstance(decoded, Node):
-                raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
+                raise ManifestError(f"{place}: metadata.name: expected each node once, got {decoded.name} again")
             self.odd.notices.append(Notice(str(place), "was given before, the last one counts", about=place.about))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 

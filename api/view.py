@@ -70,7 +70,7 @@ def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], librar
 
 def _library(wanted: str | None) -> Any:
     if wanted is not None and wanted not in LIBRARIES:
-        raise UnknownNameError(f'library: got "{wanted}", wanted {" or ".join(LIBRARIES)}')
+        raise UnknownNameError(f'library: expected {" or ".join(LIBRARIES)}, got "{wanted}"')
     for name in LIBRARIES if wanted is None else (wanted,):
         try:
             return import_module(name)
@@ -578,7 +578,7 @@ class View:
         name = next(iter(tables)) if name is None else name
         lists = {} if record is None else rows_of(record)
         if name not in tables and name not in lists:
-            raise UnknownNameError(f'table: got "{name}", wanted {" or ".join(dict.fromkeys([*tables, *lists]))}')
+            raise UnknownNameError(f'table: expected {" or ".join(dict.fromkeys([*tables, *lists]))}, got "{name}"')
         rows, columns = tables.get(name, ([{} for _ in lists.get(name, ())], []))
         more, key = lists.get(name, []), columns[:1]
         if [[row[one] for one in key] for row in rows] == [[other.get(one) for one in key] for other in more]:

@@ -208,7 +208,7 @@ def kind_of(given: type[KubeObject] | str) -> type[KubeObject]:
         raise wrong_type("kind", given, 'a class such as Pod, or a word such as "pod"')
     word = given.lower().partition(".")[0]
     if word not in _KINDS:
-        raise UnknownNameError(f'kind: got "{given}", wanted one such as pod, node or pvc{did_you_mean(word, _KINDS)}')
+        raise UnknownNameError(f'kind: expected one such as pod, node or pvc, got "{given}"{did_you_mean(word, _KINDS)}')
     return _KINDS[word]
 
 

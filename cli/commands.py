@@ -121,7 +121,7 @@ def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, out
     if setup is not None and "," in (setup.get("release") or ""):
         start, *_, end = setup.get("release").split(",")
         instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
-        raise click.UsageError(f"--release: got {setup.get('release')}, wanted one release; what differs between two: {instead}")
+        raise click.UsageError(f"--release: expected one release, got {setup.get('release')}; what differs between two: {instead}")
     with running as executor:
         options: Any = question.options(
             **chosen, **({"executor": executor} if question.jobs else {}), forms=output.forms, called=question.options.flag_of,

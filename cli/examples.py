@@ -30,7 +30,7 @@ def examples(folder: Path) -> None:
     kubeclassic simulate examples/cluster
     """
     if folder.is_symlink() or folder.exists():
-        raise UnknownNameError(f"DIR: got {folder}, which is there, wanted the name of a new folder")
+        raise UnknownNameError(f"DIR: expected the name of a new folder, got {folder}, which is there")
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as half:
             made = shutil.copytree(HERE, Path(half, "made"), ignore=shutil.ignore_patterns("__pycache__", ".*"))

@@ -77,11 +77,11 @@ def migrate_policy(
 
     output = output.settled(FORMS)
     if more and not paths:
-        raise click.UsageError(f"got {more[0]} after FILE, wanted --check before it")
+        raise click.UsageError(f"expected --check before {more[0]}")
     if report is not None and not paths:
         raise OptionsError("--report needs --check")
     if report is not None and Path(report).suffix not in REPORTS:
-        raise UnknownNameError(f'--report: got "{report}", wanted a name that ends in {", ".join(REPORTS)}')
+        raise UnknownNameError(f'--report: expected a name that ends in {", ".join(REPORTS)}, got "{report}"')
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     forms_asked = ["page"] if report is not None else []
     options = MigrateOptions(**chosen, check=paths or None, forms=forms_asked, called=MigrateOptions.flag_of)

@@ -31,7 +31,7 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     kubeclassic releases --diff 1.27 1.36
     """
     if pair and release:
-        raise click.UsageError("got RELEASE and --diff, wanted one of them")
+        raise click.UsageError("expected RELEASE or --diff, got both")
     from ..framework.describe import ReleaseList, describe_any, diff_any, summaries
     from .answering import write_answer
     from .report import releasetables

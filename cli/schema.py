@@ -42,7 +42,7 @@ def names() -> list[str]:
 def text_of(name: str) -> str:
     """The schema of that *name* as JSON. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is none."""
     if name not in DOCUMENTS:
-        raise UnknownNameError(f'schema: got "{name}", wanted one of {", ".join(names())}{did_you_mean(name, names())}')
+        raise UnknownNameError(f'schema: expected one of {", ".join(names())}, got "{name}"{did_you_mean(name, names())}')
     module, _, found = DOCUMENTS[name].partition(":")
     schema = schema_of(getattr(import_module(f"...{module}", __name__), found), _leading)
     head = {"$schema": DRAFT, "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}", "title": f"kubeclassic {name}"}

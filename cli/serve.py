@@ -84,7 +84,7 @@ def serve(
     """
     live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
     if not live and not paths:
-        raise KubeclassicError("got neither PATHS nor --kubeconfig or --context, wanted one of them")
+        raise KubeclassicError("expected PATHS, or --kubeconfig or --context, got neither")
     if live and paths:
         raise KubeclassicError(f"{live} cannot be combined with {paths[0]}")
     with needing_extra("serve", "serve"):

@@ -48,7 +48,7 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
     from ..live.snapshotredaction import redact as redacted
 
     if redact_map is not None and not redact:
-        raise click.UsageError("--redact-map: wanted --redact too")
+        raise click.UsageError("--redact-map: expected --redact too")
     found = fetched(live, SNAPSHOT_NEEDS)
     if redact:
         redaction = redacted(found.items)

@@ -76,7 +76,7 @@ class RuleGuard:
         except PASSING:
             raise
         except Unwanted as unwanted:
-            raise RuleError(f"{self.name}{_definition(self.method)}: answered {unwanted}, wanted {unwanted.wanted}") from None
+            raise RuleError(f"{self.name}{_definition(self.method)}: expected {unwanted.wanted}, got {unwanted}") from None
         except BaseException as error:  # a user's rule can ask the process to end, too
             if ends_program(error):
                 raise
@@ -107,7 +107,7 @@ def _failed(name: str, method: Method, error: BaseException) -> RuleError:
     text = str(error)
     what = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}" if text else type(error).__name__
     if isinstance(error, SystemExit):
-        what = "called sys.exit, wanted an answer"
+        what = "expected an answer, got a call of sys.exit"
     return RuleError(f"{name}{where}: {what}", "".join(traceback.format_list(frames)))
 
 

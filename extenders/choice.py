@@ -66,7 +66,7 @@ def check_way(how: str | None) -> None:
     """Raise :class:`~kubeclassic.exceptions.UnknownNameError` unless *how* has the words of ``--extenders``."""
     word, _, file = ("off" if how is None else how).partition(" ")
     if (word, bool(file.strip())) not in (("off", False), ("call", False), ("record", True), ("replay", True)):
-        raise UnknownNameError(f'extenders: got "{how}", wanted {WAYS}')
+        raise UnknownNameError(f'extenders: expected {WAYS}, got "{how}"')
 
 
 def way_to_extenders(how: str | None) -> OpenPost | None:

@@ -178,7 +178,7 @@ def _client(config: ExtenderConfig) -> httpx.Client:
     try:
         import httpx
     except ImportError:
-        raise MissingExtra("extenders: got no httpx, wanted it installed: pip install 'kubeclassic[extenders]'") from None
+        raise MissingExtra("extenders: the package httpx is not installed: pip install 'kubeclassic[extenders]'") from None
     return httpx.Client(verify=_context(config), headers=HEADERS, follow_redirects=True)
 
 
@@ -188,7 +188,7 @@ def _until(deadline: float, response: httpx.Response) -> Any:
     for part in response.iter_bytes():
         count += len(part)
         if count > MOST_REPLY:
-            raise PostError(f"got more than {MOST_REPLY >> 20} MiB, wanted a reply")
+            raise PostError(f"expected a reply, got more than {MOST_REPLY >> 20} MiB")
         yield part
         if time.monotonic() > deadline:
             raise PostError(BODY_TIMEOUT)

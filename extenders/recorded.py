@@ -112,14 +112,14 @@ class Replayed:
             key = without_user(found["url"]), found["sha256"]
             answer = found["error"] if "error" in found else PostReply(found["status"], found["answer"].encode("utf-8", "surrogateescape"))
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise RecordError(f"{where}: got no recorded request, wanted url, sha256, and status and answer, or error") from None
+            raise RecordError(f"{where}: expected url, sha256, and status and answer, or error, got no recorded request") from None
         self._answers.setdefault(key, []).append(answer)
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)
         answers = self._answers.get(key)
         if not answers:
-            raise RecordError(f"{self.path}: got no answer to a request to {key[0]}, wanted the record of the same simulation")
+            raise RecordError(f"{self.path}: expected the record of the same simulation, got no answer to a request to {key[0]}")
         at = self.asked.get(key, 0)
         self.asked[key] = at + 1
         found = answers[min(at, len(answers) - 1)]

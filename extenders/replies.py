@@ -72,11 +72,11 @@ def read_reply(body: bytes, kind: type[T]) -> T | None:
         found, _ = _DECODER.raw_decode(body.decode("utf-8", "replace").lstrip(" \t\r\n"))
         return msgspec.convert(_lowered(found), kind | None)
     except RecursionError:
-        raise ExtenderError(f"{FAULT}JSON that is nested too deeply, wanted an extender's answer") from None
+        raise ExtenderError(f"{FAULT}JSON that is nested too deeply, expected an extender's answer") from None
     except msgspec.ValidationError as error:
-        raise ExtenderError(f"{FAULT}another form ({error}), wanted an extender's answer") from None
+        raise ExtenderError(f"{FAULT}another form ({error}), expected an extender's answer") from None
     except ValueError as error:
-        raise ExtenderError(f"{FAULT}no JSON ({error}), wanted an extender's answer") from None
+        raise ExtenderError(f"{FAULT}no JSON ({error}), expected an extender's answer") from None
 
 
 def _refused(name: str) -> NoReturn:

@@ -52,7 +52,7 @@ def build_engine(
     """
     draw = _tie_break(tie_break)
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
-        raise UnknownNameError(f"max_pd_vols: got {max_pd_vols!r}, wanted a whole number above 0")
+        raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
     release = wanted.release
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if leaves_uncalled and wanted.extenders:
@@ -74,5 +74,5 @@ def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:
     if not isinstance(wanted, str):
         return lambda release, seed: wanted
     if wanted not in TIE_BREAKS:
-        raise UnknownNameError(f'tie_break: got "{wanted}", wanted {", ".join(TIE_BREAKS)}{did_you_mean(wanted, TIE_BREAKS)}')
+        raise UnknownNameError(f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{wanted}"{did_you_mean(wanted, TIE_BREAKS)}')
     return TIE_BREAKS[wanted]

@@ -92,12 +92,12 @@ def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     types, wanted = TAKEN.get(declared.takes, ((object,), ""))
     check_type(field.name, value, (declared.types() if callable(declared.types) else declared.types) or types, declared.wanted or wanted)
     if declared.choices and value not in declared.choices:
-        raise UnknownNameError(f'{field.name}: got "{value}", wanted {", ".join(declared.choices)}')
+        raise UnknownNameError(f'{field.name}: expected {", ".join(declared.choices)}, got "{value}"')
     if value is None:
         return
     if (declared.least is not None and value < declared.least) or (declared.most is not None and value > declared.most):
         wanted = f"{declared.least} or more" if declared.most is None else f"{declared.least} to {declared.most}"
-        raise UnknownNameError(f"{field.name}: got {value}, wanted {wanted}")
+        raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
 
 
 def option(default: Any = attrs.NOTHING, help: str = "", *, converter: Callable[[Any], Any] | None = None, **declared: Any) -> Any:
@@ -310,7 +310,7 @@ class Framework(PolicyOptions):
         from .plugin import Plugin
 
         if self.unknown_plugins not in (None, LEAVE_OUT):
-            raise UnknownNameError(f'unknown_plugins: got "{self.unknown_plugins}", wanted {LEAVE_OUT}')
+            raise UnknownNameError(f'unknown_plugins: expected {LEAVE_OUT}, got "{self.unknown_plugins}"')
 
         for plugin in self.plugins:
             if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
@@ -327,7 +327,7 @@ class Framework(PolicyOptions):
 
         found = framework_release(self.release or default_release(attrs.asdict(self, recurse=False), among=FRAMEWORK_RELEASES))
         if found is None:
-            raise UnknownNameError(f'release: got "{self.release}", wanted {", ".join(FRAMEWORK_RELEASES)}')
+            raise UnknownNameError(f'release: expected {", ".join(FRAMEWORK_RELEASES)}, got "{self.release}"')
         return found.version
 
 
@@ -358,7 +358,7 @@ def check_older(values: Mapping[str, Any], version: str, called: Callable[[str],
 
 def _lacked(name: str, value: object, version: str, called: Callable[[str], str]) -> UnknownNameError:
     instead = declared_of(FIELDS[name]).instead
-    return UnknownNameError(f"{called(name)}: got {_shown(value)}, which release {version} does not have, wanted {instead}")
+    return UnknownNameError(f"{called(name)}: expected {instead}, got {_shown(value)}, which release {version} does not have")
 
 
 for kind in (Classic, Framework):

@@ -61,7 +61,7 @@ def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Rele
     if name is not None:
         found = framework_release(name)
         if found is None:
-            raise UnknownNameError(f"--release: got {name}, which reads no profiles; wanted {', '.join(FRAMEWORK_RELEASES)}")
+            raise UnknownNameError(f"--release: expected {', '.join(FRAMEWORK_RELEASES)}, got {name}, which reads no profiles")
         return found
     return FRAMEWORK_RELEASES[default_release({"profile": document}, among=FRAMEWORK_RELEASES)]
 

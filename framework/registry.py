@@ -97,7 +97,7 @@ def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Pl
     found = dict(registry)
     for plugin in plugins:
         if not plugin.name:
-            raise PolicyError(f"plugin {plugin.__qualname__}: name: got nothing, wanted a name of its own")
+            raise PolicyError(f"plugin {plugin.__qualname__}: name: expected a name of its own, got nothing")
         if plugin.name in found:
             raise PolicyError(f"a plugin named {plugin.name} already exists")
         check_methods(plugin)

@@ -127,7 +127,7 @@ def find_any_release(name: str, more: str = "") -> Release:
     version = _version_of(name)
     if version not in ALL_RELEASES:
         raise UnknownNameError(
-            f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}'
+            f'release: expected {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}, got "{name}"'
         )
     return ALL_RELEASES[version]
 

@@ -43,7 +43,7 @@ def check_methods(plugin: type[Plugin]) -> None:
         if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
             raise PolicyError(f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?')
     if others and not any(hasattr(plugin, method) for method in POINTS.values()):
-        raise PolicyError(f'plugin "{plugin.name}": got the methods {", ".join(others)}, wanted one of {", ".join(POINTS.values())}')
+        raise PolicyError(f'plugin "{plugin.name}": expected one of {", ".join(POINTS.values())}, got the methods {", ".join(others)}')
 
 
 # --- guards ---------------------------------------------------------------------------------------------------------

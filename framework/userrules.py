@@ -56,7 +56,7 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
         found = _found(place, object, "plugin")
         classes = list(found) if isinstance(found, list | tuple) else [found]
         if not classes or not all(_is_plugin(one) for one in classes):
-            raise UnknownNameError(f'--rules: got "{place}", wanted the class of a plugin, or a list of such')
+            raise UnknownNameError(f'--rules: expected the class of a plugin, or a list of such, got "{place}"')
         plugins += classes
     return plugins
 
@@ -100,7 +100,7 @@ def _found(place: str, kind: type[Any], called: str) -> Any:
     """The object called NAME in MODULE or FILE.py, which must be of *kind*."""
     home, colon, name = place.rpartition(":")
     if not (home and colon and name):
-        raise UnknownNameError(f'--rules: got "{place}", wanted FILE.py:{called.upper()} or MODULE:{called.upper()}')
+        raise UnknownNameError(f'--rules: expected FILE.py:{called.upper()} or MODULE:{called.upper()}, got "{place}"')
     module = _module(home, place)
     found = getattr(module, name, None)
     if found is None or not isinstance(found, kind):

@@ -91,7 +91,7 @@ def check_rights(listed: Listed, refused: Mapping[str, str], wanted: Collection[
         return
     kind = missing[0]
     why = reasons.get(kind, "this command counts them")
-    error = MissingRightError(f"cluster: got no right to list {_in_words(missing)}, wanted it: {why}. The server said: {refused[kind]}")
+    error = MissingRightError(f"cluster: no right to list {_in_words(missing)}: {why}. The server said: {refused[kind]}")
     error.add_note(f"{ROLE} gives it.")
     error.add_note(f"{' '.join(f'--allow-missing {kind}' for kind in missing)}: go on as if there were none.")
     raise error
@@ -111,4 +111,4 @@ def check_kinds(kinds: Iterable[str]) -> None:
     """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for what is no kind of a snapshot."""
     for kind in kinds:
         if kind not in VERSIONS:
-            raise UnknownNameError(f"--allow-missing: got {kind}, wanted one of {', '.join(VERSIONS)}{did_you_mean(kind, VERSIONS)}")
+            raise UnknownNameError(f"--allow-missing: expected one of {', '.join(VERSIONS)}, got {kind}{did_you_mean(kind, VERSIONS)}")

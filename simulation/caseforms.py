@@ -114,14 +114,14 @@ def _check_script(case: Json, where: str) -> None:
     for number, operation in enumerate(case["script"]):
         place = f"{where}: script[{number}]"
         if not isinstance(operation, dict):
-            raise ManifestError(f"{place}: got {shown(operation)}, wanted an object")
+            raise ManifestError(f"{place}: expected an object, got {shown(operation)}")
         if operation.get("op") not in tuple(OPERATIONS):
-            raise ManifestError(f"{place}: op: got {shown(operation.get('op'))}, wanted one of {', '.join(OPERATIONS)}")
+            raise ManifestError(f"{place}: op: expected one of {', '.join(OPERATIONS)}, got {shown(operation.get('op'))}")
         form = STEPS.get(operation["op"], _WITH_POD)
         _check(operation, form, place, needed=[field for field in form if field not in OPTIONAL])
         if operation["op"] == "move" and not is_classic and operation.get("event") not in tuple(EVENTS):
             near = did_you_mean(operation.get("event", ""), EVENTS)
-            raise ManifestError(f"{place}: event: got {shown(operation.get('event'))}, wanted an event of the framework{near}")
+            raise ManifestError(f"{place}: event: expected an event of the framework, got {shown(operation.get('event'))}{near}")
 
 
 def check_answer(answer: Any, where: str) -> Json:
@@ -130,45 +130,45 @@ def check_answer(answer: Any, where: str) -> Json:
     _check_known(answer, ("name", "error", *RESULTS), where)
     held = [key for key in ("error", *RESULTS) if key in answer]
     if len(held) != 1:
-        raise ManifestError(f"{where}: got {' and '.join(held) or 'nothing'}, wanted one of error, {', '.join(RESULTS)}")
+        raise ManifestError(f"{where}: expected one of error, {', '.join(RESULTS)}, got {' and '.join(held) or 'nothing'}")
     if held != ["error"]:
         _check_entries(answer[held[0]], f"{where}: {held[0]}", RESULTS[held[0]])
     elif not isinstance(answer["error"], str):
-        raise ManifestError(f"{where}: error: got {shown(answer['error'])}, wanted a string")
+        raise ManifestError(f"{where}: error: expected a string, got {shown(answer['error'])}")
     return dict(answer)
 
 
 def _check_entries(entries: Any, where: str, form: Form) -> None:
     if not isinstance(entries, list) or not entries:
-        raise ManifestError(f"{where}: got none, wanted at least one")
+        raise ManifestError(f"{where}: expected at least one, got none")
     for number, entry in enumerate(entries):
         place = f"{where}[{number}]"
         if not isinstance(entry, dict):
-            raise ManifestError(f"{place}: got {shown(entry)}, wanted an object")
+            raise ManifestError(f"{place}: expected an object, got {shown(entry)}")
         _check(entry, form, place)
         cleared = (entry.get("preemption") or {}).get("clearNominations")
         if not _or_null(_list_of(_is_text))(cleared):
-            raise ManifestError(f"{place}: preemption.clearNominations: got {shown(cleared)}, wanted a list of strings")
+            raise ManifestError(f"{place}: preemption.clearNominations: expected a list of strings, got {shown(cleared)}")
 
 
 def _check(item: Json, form: Form, where: str, needed: Collection[str] = ()) -> None:
     _check_known(item, form, where)
     for field in needed:
         if field not in item:
-            raise ManifestError(f"{where}: no {field}: wanted {form[field][1]}")
+            raise ManifestError(f"{where}: no {field}: expected {form[field][1]}")
     for field, value in item.items():
         is_right, wanted = form[field]
         if not is_right(value):
-            raise ManifestError(f"{where}: {field}: got {shown(value)}, wanted {wanted}")
+            raise ManifestError(f"{where}: {field}: expected {wanted}, got {shown(value)}")
 
 
 def _check_named(item: Any, where: str, what: str) -> None:
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        raise ManifestError(f"{where}: wanted {what}: an object with a name")
+        raise ManifestError(f"{where}: expected {what}: an object with a name")
 
 
 def _check_known(item: Json, known: Collection[str], where: str) -> None:
     unknown = [field for field in item if field not in known]
     if unknown:
         near = did_you_mean(unknown[0], known)
-        raise ManifestError(f"{where}: field {shown(unknown[0])[1:-1]} is not known: wanted {', '.join(known)}{near}")
+        raise ManifestError(f"{where}: field {shown(unknown[0])[1:-1]} is not known: expected {', '.join(known)}{near}")

@@ -54,7 +54,7 @@ def engine_for(
     Raises :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses.
     """
     if version not in BY_VERSION:
-        raise UnknownNameError(f"version: got {version!r}, wanted one of {', '.join(ALL_RELEASES)}")
+        raise UnknownNameError(f"version: expected one of {', '.join(ALL_RELEASES)}, got {version!r}")
     release = release or BY_VERSION[version]
     found = _profiles(release, config, options or {}) if version in FRAMEWORK_RELEASES else _algorithm(release, config, options or {})
     return build_engine(found, preempts=config.get("preemption", True), **engine)
@@ -265,7 +265,7 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
     pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)} if nominated else {}
     for key, name in nominated.items():
         if key not in pods:
-            raise ManifestError(f"nominated: got {shown(key)}, wanted a pod of pending")
+            raise ManifestError(f"nominated: expected a pod of pending, got {shown(key)}")
         run.nominate(pods[key], name)
     for verb, item in items:
         if verb == "schedule" and isinstance(item, Pod):
@@ -282,19 +282,19 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
 
 
 def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()) -> list[str]:
-    """Where two answers differ, as ``path: got ..., wanted ...``; empty where they are identical.
+    """Where two answers differ, as ``path: expected ..., got ...``; empty where they are identical.
 
     *fields*: what is compared of cycles; *operations*: what the steps of a script were.
     """
     if "error" in theirs or "error" in ours:
         got, wanted = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (ours, theirs))
-        return [] if got == wanted else [f"error: got {got!r}, wanted {wanted!r}"]
+        return [] if got == wanted else [f"error: expected {wanted!r}, got {got!r}"]
     form = "steps" if operations else "cycles"
     ours_in_order, theirs_in_order = ours.get(form, []), theirs.get(form, [])
     if not theirs_in_order:
         return [f"{form}: none to compare with"]
     count = len(ours_in_order), len(theirs_in_order)
-    found = [] if count[0] == count[1] else [f"{form}: got {count[0]}, wanted {count[1]}"]
+    found = [] if count[0] == count[1] else [f"{form}: expected {count[1]}, got {count[0]}"]
     names = operations or [cycle.get("pod") for cycle in theirs_in_order]
     for number, (name, got, wanted) in enumerate(zip(names, ours_in_order, theirs_in_order, strict=False)):
         found += _entry_differences(f"{form}[{number}] ({name})", got, wanted, STEP_FIELDS if operations else fields)
@@ -343,7 +343,7 @@ def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
         keys = [*wanted, *(key for key in got if key not in wanted)]
         unequal = (key for key in keys if got.get(key) != wanted.get(key))
         return [line for key in unequal for line in _deeper(f"{where}[{key}]", got.get(key), wanted.get(key))]
-    return [f"{where}: got {json.dumps(got)}, wanted {json.dumps(wanted)}"]
+    return [f"{where}: expected {json.dumps(wanted)}, got {json.dumps(got)}"]
 
 
 # --- whole families -------------------------------------------------------------------------------------------------
@@ -384,7 +384,7 @@ class FamilyReport:
 def check_family(family: Family, without: Sequence[str] = (), manner: Manner = USUAL) -> FamilyReport:
     """Run every case of *family* and compare."""
     if family.answers is None:
-        raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
+        raise ManifestError(f"{family.cases}: no answers beside it: expected {family.cases.name.replace('.cases.', '.answers.')}")
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
     counts, different = Counter[str](), dict[str, list[str]]()
     for case in read_cases(family.cases):
@@ -401,7 +401,7 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         else:
             counts["identical"] += 1
     if not counts["cases"]:
-        raise ManifestError(f"{family.cases}: got no case, wanted at least one")
+        raise ManifestError(f"{family.cases}: expected at least one, got no case")
     counted = FamilyConformance(
         release=family.release, family=family.name, cases=counts["cases"], decisions=counts["cycles"], steps=counts["steps"],
         identical=counts["identical"], left_out=counts["left out"], different=tuple(different),

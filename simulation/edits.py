@@ -83,13 +83,13 @@ def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
             break
         found = _STEP.match(text, at)
         if found is None:
-            raise EditError(f'got the field "{text}", wanted names with dots between, such as spec.containers[app].image')
+            raise EditError(f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"')
         steps.append(Step(found[1]))
         is_free = found[1] in free
         steps += [Step(inside.strip("'\""), is_item=not is_free, is_free=is_free) for inside in _INSIDE.findall(found[2])]
         at = found.end()
     if not steps or text.endswith((".", "[]")):
-        raise EditError(f'got the field "{text}", wanted names with dots between, such as spec.containers[app].image')
+        raise EditError(f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"')
     return tuple(steps)
 
 
@@ -109,12 +109,12 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     step, rest = path[0], path[1:]
     if step.is_item and not isinstance(value, dict):  # an object may have keys with dots, which stand in brackets
         if value is not None and not isinstance(value, list):
-            raise EditError(f"{path[0]}: got it on {_kind_of(value)}, wanted a list")
+            raise EditError(f"{path[0]}: expected a list, got it on {_kind_of(value)}")
         chosen = set(_chosen(value or [], path[0].name))
         found = [changed(item, path[1:], change) if number in chosen else item for number, item in enumerate(value or [])]
         return [item for item in found if item is not None] or None
     if value is not None and not isinstance(value, dict):
-        raise EditError(f"{step.name}: got it inside {_kind_of(value)}, wanted an object around it")
+        raise EditError(f"{step.name}: expected an object around it, got it inside {_kind_of(value)}")
     before = value or {}
     after = changed(before.get(step.name), rest, change)
     if after is None:
@@ -166,10 +166,10 @@ def path_for(kind: str, text: str) -> Path:
     """
     path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
     if (meant := SINGULAR.get(path[0].name)) is not None:
-        raise EditError(f'got the field "{text}", wanted one that there is; did you mean "{meant}{text.removeprefix(path[0].name)}"?')
+        raise EditError(f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(path[0].name)}"?')
     found = (*_before(kind, path[0].name), *path)
     if text_of(found) in FIXED:
-        raise EditError(f'got the field "{text}", which says which object it is, wanted another one')
+        raise EditError(f'expected another field, got "{text}", which says which object it is')
     return found
 
 
@@ -210,7 +210,7 @@ def keyed_item(field: str, text: str) -> dict[str, Json] | None:
     key, value, effect = _parts(field, text)
     if field == "taints":
         if not effect:
-            raise EditError(f'got the taint "{text}", wanted KEY:EFFECT or KEY=VALUE:EFFECT')
+            raise EditError(f'expected KEY:EFFECT or KEY=VALUE:EFFECT, got the taint "{text}"')
         return {"key": key, **({"value": value} if value else {}), "effect": effect}
     operator = {"operator": "Exists"} if value is None else {"operator": "Equal", "value": value}
     return {"key": key, **operator, **({"effect": effect} if effect else {})}
@@ -234,7 +234,7 @@ def _parts(field: str, text: str) -> tuple[str, str | None, str]:
     found = _SHORT.fullmatch(text)
     effect = (found["effect"] or "") if found else ""
     if found is None or (effect and effect not in EFFECTS):
-        raise EditError(f'got "{text}" for {field}, wanted KEY, KEY=VALUE or KEY=VALUE:EFFECT, where EFFECT is one of {", ".join(EFFECTS)}')
+        raise EditError(f'{field}: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, EFFECT one of {", ".join(EFFECTS)}, got "{text}"')
     return found["key"], found["value"], effect
 
 
@@ -266,7 +266,7 @@ class FieldChange:
             return found[1], found[2], found[3]
         if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
             return text[:-1], REMOVE, ""
-        raise EditError(f'got the change "{text}", wanted FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-')
+        raise EditError(f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"')
 
     def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
         """A copy of *manifest* with the change. Raises :class:`EditError`."""
@@ -323,7 +323,7 @@ def read_value(text: str) -> Json:
     except ManifestError:
         found = [None, None]
     if len(found) > 1:
-        raise EditError(f'got the value "{text}", wanted YAML')
+        raise EditError(f'expected YAML, got the value "{text}"')
     return found[0] if found else None
 
 
@@ -339,9 +339,9 @@ def _times(before: Json, factor: str) -> Json:
     try:
         times = Fraction(factor)
     except (ValueError, ZeroDivisionError):
-        raise EditError(f'got the factor "{factor}", wanted a number such as 0.5') from None
+        raise EditError(f'expected a number such as 0.5, got the factor "{factor}"') from None
     if times < 0:
-        raise EditError(f'got the factor "{factor}", wanted a number of 0 or more')
+        raise EditError(f'expected a number of 0 or more, got the factor "{factor}"')
     try:
         exact = Quantity.parse(before).nanos * times
     except QuantityError as error:
@@ -366,7 +366,7 @@ def check_resource(change: FieldChange) -> FieldChange:
             name = step.name
             if "/" not in name and name not in NATIVE and not name.startswith(HUGE_PAGES):
                 near = did_you_mean(name, NATIVE)
-                raise EditError(f'{before.name}: got the resource "{name}", wanted cpu, memory or one such as nvidia.com/gpu{near}')
+                raise EditError(f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}')
     return change
 
 
@@ -405,9 +405,9 @@ class Edit:
         try:
             words = shlex.split(text)
         except ValueError:
-            raise EditError("got a quote that does not end, wanted its end") from None
+            raise EditError("expected its end, got a quote that does not end") from None
         if len(words) < 3:
-            raise EditError(f"got {len(words)} {'word' if len(words) == 1 else 'words'}, wanted {WANTED}")
+            raise EditError(f"expected {WANTED}, got {len(words)} {'word' if len(words) == 1 else 'words'}")
         kind, chosen = _kind(words[0]), words[1]
         is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
         written = (FieldChange.split(word) for word in words[2:])
@@ -469,7 +469,7 @@ def _kind(word: str) -> str:
     words |= {"ds": "DaemonSet", "cj": "CronJob"}
     found = words.get(word.lower())
     if found is None:
-        raise UnknownNameError(f'kind: got "{word}", wanted one such as pod, node or deployment{did_you_mean(word.lower(), words)}')
+        raise UnknownNameError(f'kind: expected one such as pod, node or deployment, got "{word}"{did_you_mean(word.lower(), words)}')
     return found
 
 
@@ -579,7 +579,7 @@ class _Work:
             if (pattern := self.edit.names) is not None:
                 names = {f"{namespace}/{name}" if "/" in pattern else name for kind, namespace, name in there if kind == self.edit.kind}
                 near = did_you_mean(pattern, sorted(names))
-            raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least{near}")
+            raise EditError(f"{shown(self.edit.text)}: expected at least one {self.edit.kind} that it matches, got none{near}")
         return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
 
     def loaded(self, part: Loaded, places: Places) -> Loaded:

@@ -50,7 +50,7 @@ def run_on(executor: Executor | None, runner: TaskRunner[T, D], tasks: Sequence[
         shared = pickle.dumps(runner, protocol=5)
         futures = {executor.submit(run_packed, shared, pickle.dumps(task, protocol=5)): number for number, task in enumerate(tasks)}
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise KubeclassicError(f"rules cannot be handed to another process ({error}): wanted one process") from None
+        raise KubeclassicError(f"rules cannot be handed to another process ({error}): expected one process") from None
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -130,7 +130,7 @@ def _client(address: str) -> Any:
     except (OSError, ValueError, TimeoutError) as error:
         if client is not None:
             client.close()
-            raise KubeclassicError(f"dask: got {address}, which has no workers, wanted one at least") from None
+            raise KubeclassicError(f"dask: expected at least one worker, got {address} with none") from None
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise KubeclassicError(f"dask: got {address}, wanted the address of a scheduler: {told}") from None
+        raise KubeclassicError(f"dask: expected the address of a scheduler, got {address}: {told}") from None
     return client

@@ -306,7 +306,7 @@ def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Invento
     taken = {(item.kind, item.key) for item in found.objects}
     for item in known:
         if (item.kind, item.key) in taken:
-            raise ManifestError(f"{item.kind} {item.key}: metadata.name: got the name of one that is there, wanted a new one")
+            raise ManifestError(f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there")
     return Inventory(
         objects=(*known, *found.objects),
         ignored={**cluster.ignored, **found.ignored},

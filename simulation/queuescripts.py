@@ -157,7 +157,7 @@ class Player:
 
     def _added(self, key: str) -> Pod:
         if key not in self._known:
-            raise ManifestError(f"script: pod: got {shown(key)}, wanted a pod that was added before")
+            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(key)}")
         return self._known[key]
 
     def advance(self, operation: Json) -> None:

@@ -166,7 +166,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
         hint = "".join(f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT))
-        raise ManifestError(f"{where or CLUSTER}: got no Node, wanted one at least{hint}")
+        raise ManifestError(f"{where or CLUSTER}: expected at least one Node, got none{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []
     set_aside: list[Pod] = []

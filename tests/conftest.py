@@ -60,7 +60,7 @@ def _alias_checkout() -> None:
 def pytest_configure() -> None:
     """Stop where ``import kubeclassic`` finds a copy that is not what stands here: a change would not be tested."""
     if CONFORMANCE not in ("sample", "full"):
-        raise pytest.UsageError(f"KUBECLASSIC_CONFORMANCE: got {CONFORMANCE}, wanted sample or full")
+        raise pytest.UsageError(f"KUBECLASSIC_CONFORMANCE: expected sample or full, got {CONFORMANCE}")
     spec = importlib.util.find_spec("kubeclassic")
     found = Path(spec.origin).resolve().parent if spec is not None and spec.origin else ROOT
     stale = [] if found == ROOT else list(itertools.islice(_differing(found), 3))

@@ -147,5 +147,5 @@ def test_one_document_in_each_form(name: str, tmp_path: Path) -> None:
 def test_limits_that_the_command_refuses_are_refused(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Python takes no limits that the command line does not take."""
     monkeypatch.chdir(ROOT)
-    with pytest.raises(kubeclassic.KubeclassicError, match="wanted"):
+    with pytest.raises(kubeclassic.KubeclassicError, match="expected"):
         kubeclassic.capacity(CLUSTER, SMALL, **limits)

@@ -11,8 +11,10 @@ import pytest
 
 from tests.support.house import sources, text, tree
 
-ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "questions")
+ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
 """Folders with one file a rule or a command, which is named after it."""
+OF_A_QUESTION = ("ask.py", "options.py", "view.py")
+"""Files that each question has in its folder."""
 MAX_FOLDERS = 2
 QUAINT = re.compile(r"\b(?:be it|be there|stands? against|whoever|nobody|so many)\b", re.IGNORECASE)
 
@@ -43,7 +45,7 @@ def stems(files: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in files:
         folder, _, name = path.rpartition("/")
-        if name != "__init__.py" and folder not in ONE_FILE_EACH:
+        if name not in ("__init__.py", *OF_A_QUESTION) and folder not in ONE_FILE_EACH:
             found.setdefault(name.removesuffix(".py"), []).append(folder)
     return found
 

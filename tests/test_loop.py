@@ -55,13 +55,13 @@ def test_other_hosts_are_found(case: str, tmp_path: Path, capsys: pytest.Capture
     assert main(["--repeat", "1", "--check", wrong, case]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "pod default/p00001: got node-00000, wanted node-00002" in err
+    assert "pod default/p00001: expected node-00002, got node-00000" in err
     assert "pod default/p00004: not in the case" in err
     assert main(["--repeat", "1", "--check", hosts(tmp_path / "few.json", "node-00000"), case]) == 1
-    assert "got 4 pods, wanted 1" in capsys.readouterr().err
+    assert "expected 1, got 4 pods" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("words", "says"), [(["absent.jsonl"], "absent.jsonl"), (["--repeat", "0", "x"], "got 0, wanted 1 or more")])
+@pytest.mark.parametrize(("words", "says"), [(["absent.jsonl"], "absent.jsonl"), (["--repeat", "0", "x"], "expected 1 or more, got 0")])
 def test_wrong_words(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     """They end with status 2 and one line that says why."""
     with pytest.raises(SystemExit, match="2"):

@@ -56,7 +56,7 @@ def prefix_of(manifest: Manifest, where: object) -> str:
     found = metadata.get("generateName")
     prefix = found if isinstance(found, str) else ""
     if not prefix and metadata.get("name") in (None, ""):
-        raise ManifestError(f"{where}: metadata.name: got nothing, wanted a name")
+        raise ManifestError(f"{where}: metadata.name: expected a name, got nothing")
     return prefix
 
 

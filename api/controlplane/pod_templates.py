@@ -117,7 +117,7 @@ class Workload(Part, frozen=True, kw_only=True):
         """The pod of the template: in the workload's namespace, owned by it, without a name."""
         decoded = self._decoded("Pod", self.spec.template, "spec.template", strict)
         if not isinstance(decoded, Pod):
-            raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
+            raise ManifestError(f"{self.kind} {self.name}: spec.template: expected a pod template, got nothing")
         metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
         return with_defaults(replace(decoded, metadata=metadata))
 

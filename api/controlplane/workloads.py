@@ -120,7 +120,7 @@ class _Expansion:
     def check_room(self, workload: Workload, wanted: int) -> None:
         """Raise ManifestError if *wanted* more pods are too many."""
         if len(self.made) + wanted > MAX_MADE:
-            got = f"got {wanted:,} pods to make after {len(self.made):,}, wanted at most {MAX_MADE:,} in all"
+            got = f"expected at most {MAX_MADE:,} pods in all, got {wanted:,} to make after {len(self.made):,}"
             raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {got}")
 
     def top_up(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:

@@ -205,7 +205,7 @@ def _requirement(part: str) -> Requirement:
         return Requirement(key=key, operator=_OPERATORS[operator], given_values=(value,))
     if found := _KEY.fullmatch(part):
         return Requirement(key=found[2], operator="DoesNotExist" if found[1] else "Exists")
-    raise SelectorError(f'got "{part}", wanted KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY')
+    raise SelectorError(f'expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, got "{part}"')
 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:

@@ -32,7 +32,7 @@ _LONGEST = 4200
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
-_WANTED = "wanted a number with an optional suffix: n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or e<exponent>"
+_WANTED = "expected a number with an optional suffix: n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or e<exponent>"
 
 
 def wrap_int64(number: int) -> int:
@@ -94,10 +94,10 @@ class Quantity:
         if written is None:
             return ZERO
         if isinstance(written, bool) or not isinstance(written, (int, float)):
-            raise QuantityError(f"got {one_line(repr(written), 80)}, {_WANTED}")
+            raise QuantityError(f"{_WANTED}, got {one_line(repr(written), 80)}")
         # A number as text. Python refuses to write integers of very many digits.
         if isinstance(written, int) and written.bit_length() > _LONGEST * 4:
-            raise QuantityError(f"got a number of more than {_LONGEST:,} digits, {_WANTED}")
+            raise QuantityError(f"{_WANTED}, got more than {_LONGEST:,} digits")
         return _parse(repr(written))
 
     @classmethod
@@ -248,10 +248,10 @@ ZERO = Quantity()
 def _parse(text: str) -> Quantity:
     stripped = text.strip()
     if len(stripped) > _LONGEST:
-        raise QuantityError(f"got {_shown(stripped)}, wanted at most {_LONGEST:,} characters")
+        raise QuantityError(f"expected at most {_LONGEST:,} characters, got {_shown(stripped)}")
     matched = _SYNTAX.fullmatch(stripped)
     if not stripped or matched is None:
-        raise QuantityError(f"got {_shown(text)}, {_WANTED}")
+        raise QuantityError(f"{_WANTED}, got {_shown(text)}")
     sign, whole, _, fraction, suffix = matched.groups()
     if not suffix and not whole and not fraction:
         return ZERO  # Upstream: a sign or a dot alone is zero too
@@ -277,7 +277,7 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
     exponent = _decimal_exponent(text, suffix)
     style = "decimal" if suffix in _DECIMAL else "exponent"
     if exponent + len(whole) > _LONGEST:
-        raise QuantityError(f"got {_shown(text)}, wanted a number of at most {_LONGEST:,} digits")
+        raise QuantityError(f"expected a number of at most {_LONGEST:,} digits, got {_shown(text)}")
     scale = exponent - len(fraction)
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
         made = _make(digits, scale, False, style)
@@ -304,9 +304,9 @@ def _decimal_exponent(text: str, suffix: str) -> int:
     if suffix[0] in "eE" and re.fullmatch(r"[-+]?[0-9]+", suffix[1:]):
         exponent = int(suffix[1:])
         if exponent > _MAX_EXPONENT:
-            raise QuantityError(f"got {_shown(text)}, wanted an exponent of at most {_MAX_EXPONENT}")
+            raise QuantityError(f"expected an exponent of at most {_MAX_EXPONENT}, got {_shown(text)}")
         return exponent
-    raise QuantityError(f"got {_shown(text)}, {_WANTED}")
+    raise QuantityError(f"{_WANTED}, got {_shown(text)}")
 
 
 def _shown(text: str) -> str:
@@ -316,4 +316,4 @@ def _shown(text: str) -> str:
 def _require_digit(text: str, number: str) -> None:
     """Upstream: a suffix without a number is zero on the fast path, and refused elsewhere."""
     if not any(map(str.isdigit, number)):
-        raise QuantityError(f"got {_shown(text)}, {_WANTED}")
+        raise QuantityError(f"{_WANTED}, got {_shown(text)}")

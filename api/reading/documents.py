@@ -111,7 +111,7 @@ def only_document(path: PathLike, wanted: str, stdin: IO[Any] | None = None) -> 
     """The document of a file that has one, which *wanted* names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     documents = list(read_documents(path, stdin))
     if len(documents) != 1:
-        raise ManifestError(f"{path}: got {len(documents)} documents, wanted one {wanted}")
+        raise ManifestError(f"{path}: expected one {wanted}, got {len(documents)} documents")
     return documents[0]
 
 
@@ -175,10 +175,10 @@ def parsed(content: str | bytes, where: str) -> list[Any]:
 
 def _document(data: Any, repeats: Repeats, place: str, found: bool, is_yaml: bool) -> Document:
     if not isinstance(data, dict):
-        raise ManifestError(f"{place}: got {shown(data)}, wanted a Kubernetes object")
+        raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
     repeated = repeats.paths(data)
     for path in filter(_SWALLOWS.match, repeated):
-        raise ManifestError(f"{place}: {path}: given twice, wanted it once; a line with --- belongs between two objects")
+        raise ManifestError(f"{place}: {path}: given twice, expected once; a line with --- belongs between two objects")
     return Document(data, place, found, repeated, is_yaml)
 
 
@@ -191,7 +191,7 @@ def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, 
         # Refuse what kubectl prints for people.
         form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
         if form:
-            raise ManifestError(f"{where}: got the {form}, which is for people, wanted objects: write kubectl get ... -o json")
+            raise ManifestError(f"{where}: expected objects, got the {form}, which is for people: write kubectl get ... -o json")
         return _yaml_values(content, where), True
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where), False

@@ -29,9 +29,9 @@ def simulator_items(data: Mapping[str, Any], where: str) -> list[Mapping[str, An
     for name, (api_version, kind) in LISTS.items():
         found = data.get(name) or []
         if not isinstance(found, list):
-            raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted a list")
+            raise ManifestError(f"{where}: {name}: expected a list, got {shown(found)}")
         for number, item in enumerate(found, 1):
             if not isinstance(item, dict):
-                raise ManifestError(f"{where}: {name}: item {number}: got {shown(item)}, wanted a Kubernetes object")
+                raise ManifestError(f"{where}: {name}: item {number}: expected a Kubernetes object, got {shown(item)}")
             items.append({"apiVersion": api_version, **item, "kind": kind})
     return items

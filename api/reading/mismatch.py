@@ -1,4 +1,4 @@
-"""What is wrong with a JSON value, in words: ``spec.containers[0].name: got 5, wanted a string``."""
+"""What is wrong with a JSON value, in words: ``spec.containers[0].name: expected a string, got 5``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Mismatch(Exception):
         return self
 
     def __str__(self) -> str:
-        return f"{self.path}: got {shown(self.got)}, wanted {self.wanted}".removeprefix(": ")
+        return f"{self.path}: expected {self.wanted}, got {shown(self.got)}".removeprefix(": ")
 
 
 def without_kind(where: object, document: object = None) -> ManifestError:
     """The error about a document that does not say its kind."""
     got = shown(document["kind"]) if isinstance(document, Mapping) and "kind" in document else "nothing"
-    return ManifestError(f"{where}: kind: got {got}, wanted the kind of a Kubernetes object")
+    return ManifestError(f"{where}: kind: expected the kind of a Kubernetes object, got {got}")
 
 
 def shown(value: object) -> str:

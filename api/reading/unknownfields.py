@@ -123,5 +123,5 @@ def check_nesting(value: Any, where: object) -> None:
     while level := [part for part in level if isinstance(part, (dict, list))]:
         depth += 1
         if depth > MAX_NESTING:
-            raise ManifestError(f"{where}: nested too deeply, wanted at most {MAX_NESTING} levels")
+            raise ManifestError(f"{where}: nested too deeply, expected at most {MAX_NESTING} levels")
         level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]

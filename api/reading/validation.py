@@ -118,7 +118,7 @@ def _amounts(amounts: Map[Quantity], path: str) -> Told:
     yield from _huge(amounts, path)
     for name, amount in amounts.items():
         if amount.nanos < 0:
-            yield f"{path}[{name}]: got {shown(str(amount))}, wanted 0 or more"
+            yield f"{path}[{name}]: expected 0 or more, got {shown(str(amount))}"
 
 
 def _container(container: Container, path: str) -> Told:
@@ -135,13 +135,13 @@ def _once(keys: Iterable[Hashable], path: str, what: str) -> Told:
     for key in keys:
         if key in seen:
             text = ", ".join(map(str, key)) if isinstance(key, tuple) else key
-            yield f"{path}: got {what} {shown(text)} twice, wanted each once"
+            yield f"{path}: expected each once, got {what} {shown(text)} twice"
         seen.add(key)
 
 
 def _key(key: str, path: str, name: str = "key") -> Told:
     if not key:
-        yield f"{path}.{name}: got nothing, wanted a label's key"
+        yield f"{path}.{name}: expected a label's key, got nothing"
 
 
 # --- taints and tolerations -----------------------------------------------------------------------------------------
@@ -156,11 +156,11 @@ def _taints(taints: tuple[Taint, ...], path: str) -> Told:
 def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Told:
     for index, one in enumerate(tolerations):
         if not one.key and one.operator != "Exists":
-            yield f"{path}[{index}].operator: got {shown(one.operator)} without a key, wanted Exists"
+            yield f"{path}[{index}].operator: expected Exists, got {shown(one.operator)} without a key"
         if one.operator == "Exists" and one.value:
-            yield f"{path}[{index}].value: got {shown(one.value)} beside Exists, wanted none"
+            yield f"{path}[{index}].value: expected none, got {shown(one.value)} beside Exists"
         if one.toleration_seconds is not None and one.effect != "NoExecute":
-            yield f"{path}[{index}].effect: got {shown(one.effect)} beside tolerationSeconds, wanted NoExecute"
+            yield f"{path}[{index}].effect: expected NoExecute, got {shown(one.effect)} beside tolerationSeconds"
 
 
 # --- spreading and affinity -----------------------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -
     for index, one in enumerate(constraints):
         place = f"{path}[{index}]"
         if one.max_skew < 1:
-            yield f"{place}.maxSkew: got {one.max_skew}, wanted 1 or more"
+            yield f"{place}.maxSkew: expected 1 or more, got {one.max_skew}"
         if one.min_domains is not None and one.min_domains < 1:
-            yield f"{place}.minDomains: got {one.min_domains}, wanted 1 or more"
+            yield f"{place}.minDomains: expected 1 or more, got {one.min_domains}"
         yield from _key(one.topology_key, place, "topologyKey")
         yield from _selector(one.label_selector, f"{place}.labelSelector")
     keys = ((one.topology_key, one.when_unsatisfiable) for one in constraints)
@@ -191,7 +191,7 @@ def _node_affinity(affinity: NodeAffinity, path: str) -> Told:
     required = affinity.required
     if required is not None:
         if not required.node_selector_terms:
-            yield f"{path}.{_REQUIRED}.nodeSelectorTerms: got none, wanted one at least"
+            yield f"{path}.{_REQUIRED}.nodeSelectorTerms: expected one at least, got none"
         for index, term in enumerate(required.node_selector_terms):
             yield from _node_term(term, f"{path}.{_REQUIRED}.nodeSelectorTerms[{index}]")
     for index, preferred in enumerate(affinity.preferred):
@@ -211,7 +211,7 @@ def _pod_affinity(affinity: PodAffinity, path: str) -> Told:
 
 def _weight(weight: int, path: str) -> Told:
     if weight not in WEIGHTS:
-        yield f"{path}.weight: got {weight}, wanted {WEIGHTS[0]} to {WEIGHTS[-1]}"
+        yield f"{path}.weight: expected {WEIGHTS[0]} to {WEIGHTS[-1]}, got {weight}"
 
 
 def _pod_term(term: PodAffinityTerm, path: str) -> Told:
@@ -234,14 +234,14 @@ def _node_term(term: NodeSelectorTerm, path: str) -> Told:
     for index, one in enumerate(term.match_fields):
         if one.operator not in ("In", "NotIn") or len(one.values) != 1:
             got = f"{one.operator} with {len(one.values)} values"
-            yield f"{path}.matchFields[{index}]: got {got}, wanted In or NotIn with one"
+            yield f"{path}.matchFields[{index}]: expected In or NotIn with one, got {got}"
 
 
 def _requirement(one: Requirement, path: str) -> Told:
     yield from _key(one.key, path)
     if one.operator in ("In", "NotIn") and not one.values:
-        yield f"{path}.values: got none beside {one.operator}, wanted one at least"
+        yield f"{path}.values: expected one at least, got none beside {one.operator}"
     if one.operator in ("Exists", "DoesNotExist") and one.values:
-        yield f"{path}.values: got {len(one.values)} beside {one.operator}, wanted none"
+        yield f"{path}.values: expected none, got {len(one.values)} beside {one.operator}"
     if one.operator in ("Gt", "Lt") and len(one.values) != 1:
-        yield f"{path}.values: got {len(one.values)} beside {one.operator}, wanted one"
+        yield f"{path}.values: expected one, got {len(one.values)} beside {one.operator}"

@@ -109,7 +109,7 @@ def _told(error: BaseException) -> str | None:
     if isinstance(error, MemoryError):
         return "not enough memory for this input"
     if isinstance(error, ValueError) and _NUL in str(error):
-        return "got a NUL in a name, wanted the name of a file"
+        return "expected the name of a file, got a NUL in a name"
     if isinstance(error, UnicodeEncodeError):
         character = error.object[error.start : error.end]
         return f"{character!a}: a character of a name that the locale's encoding, {error.encoding}, does not have"

@@ -53,7 +53,7 @@ def takes_unicode(stream: IO[str]) -> bool:
 def _is_open_or_device(place: str) -> bool:
     """Whether *place* is no regular file, or an open descriptor, which may be a regular file."""
     if not place or "\0" in place:
-        raise OutputError(f"{place!r}: cannot be written: wanted the name of a file")
+        raise OutputError(f"{place!r}: cannot be written: expected the name of a file")
     if _descriptor(place) is not None or place.endswith(os.sep):
         return True
     try:

@@ -171,10 +171,10 @@ class Command(click.Command):
         for place, (flag, path) in enumerate(outputs):
             for given in inputs:
                 if _same(path, given) or (reads_folders and _is_found_in(path, given)):
-                    raise OutputError(f"{flag}: got {path}, which is an input too, wanted another file")
+                    raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
             for other, earlier in outputs[:place]:
                 if _same(path, earlier):
-                    raise OutputError(f"{flag}: got {path}, which is the file of {other} too, wanted another file")
+                    raise OutputError(f"{flag}: expected another file, got {path}, which is the file of {other} too")
         return super().invoke(ctx)
 
 

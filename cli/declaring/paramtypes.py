@@ -32,7 +32,7 @@ class FileName(click.Path):
         """*value* as a path; ``-`` stands for a standard stream."""
         text = os.fspath(value)
         if not text or "\0" in text:
-            self.fail(f"got {text!r}, wanted the name of a file", param, ctx)
+            self.fail(f"expected the name of a file, got {text!r}", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -51,10 +51,10 @@ class Whole(NumberType):
             return value
         number = plain_number(value)
         if number is None:
-            self.fail(f"got {value!r}, wanted a whole number", param, ctx)
+            self.fail(f"expected a whole number, got {value!r}", param, ctx)
         if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
             wanted = f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
-            self.fail(f"got {value}, wanted {wanted}", param, ctx)
+            self.fail(f"expected {wanted}, got {value}", param, ctx)
         return number
 
 
@@ -72,7 +72,7 @@ def ratio(text: str) -> tuple[int, ...]:
     """Whole numbers of 1 or more with colons between them, such as ``3:1``."""
     numbers = [number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0]
     if len(numbers) <= text.count(":"):
-        raise click.BadParameter(f"got {text!r}, wanted whole numbers of 1 or more with colons between them, such as 3:1")
+        raise click.BadParameter(f"expected whole numbers of 1 or more with colons between them, such as 3:1, got {text!r}")
     return tuple(numbers)
 
 
@@ -82,7 +82,7 @@ def seconds(value: Any) -> float:
 
     found = parse_duration(value)
     if found is None:
-        raise click.BadParameter(f'got "{value}", wanted {DURATION}')
+        raise click.BadParameter(f'expected {DURATION}, got "{value}"')
     return found
 
 
@@ -101,7 +101,7 @@ class FormOrFile(ChoiceType):
         """*value*, a format or what looks like a file: it has a dot or a slash, or is ``-``."""
         if value in self.choices or (value == "-" or "." in value or "/" in value or os.sep in value):
             return value
-        wanted = f"got {value!r}, wanted {', '.join(self.choices)}"
+        wanted = f"expected {', '.join(self.choices)}, got {value!r}"
         raise click.BadParameter(f"{wanted}; for a file write --output {value}", ctx, param)
 
 
@@ -110,7 +110,7 @@ def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple
     if value in forms:
         return value, output
     if output is not None:
-        raise click.UsageError(f"-o: got {value} beside --output {output}, wanted {', '.join(forms)}")
+        raise click.UsageError(f"-o: expected {', '.join(forms)}, got {value} beside --output {output}")
     note(f"note: -o is the format now; write --output {value}")
     return next((form for form in forms if value.endswith(f".{form}")), forms[0]), value
 
@@ -155,7 +155,7 @@ class ExtendersOption(click.Option):
     def _process(self, process: Callable[[str, Any], None], value: str, state: Any) -> None:
         if value in ("record", "replay"):
             if not state.rargs:
-                raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]}: got {value}, wanted {value} FILE")
+                raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]}: expected {value} FILE, got {value}")
             value = f"{value} {state.rargs.pop(0)}"
         process(value, state)
 
@@ -171,5 +171,5 @@ def in_bytes(context: click.Context, parameter: click.Parameter, value: str | No
     except QuantityError as error:
         raise click.BadParameter(str(error)) from None
     if size < 0:
-        raise click.BadParameter(f"got {value}, wanted 0 bytes or more")
+        raise click.BadParameter(f"expected 0 bytes or more, got {value}")
     return size

@@ -153,14 +153,14 @@ def _pairs(name: str, text: str) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in OPTIONS:
-            raise UnknownNameError(f"--{name}: got {shown(word)}, wanted KEY=VALUE with {', '.join(OPTIONS)}{did_you_mean(key, OPTIONS)}")
+            raise UnknownNameError(f"--{name}: expected KEY=VALUE with {', '.join(OPTIONS)}, got {shown(word)}{did_you_mean(key, OPTIONS)}")
         if key in values:
             raise UnknownNameError(f"--{name}: got {key} twice")
         if not value:
             declared = _declared(key)
-            raise UnknownNameError(f"--{name}: got {key} without a value, wanted {key}={declared.example or declared.metavar or 'FILE'}")
+            raise UnknownNameError(f"--{name}: expected {key}={declared.example or declared.metavar or 'FILE'}, got {key} without a value")
         if "\0" in value:
-            raise UnknownNameError(f"--{name}: {key}: got {shown(value)}, wanted a value")
+            raise UnknownNameError(f"--{name}: {key}: expected a value, got {shown(value)}")
         values[key] = value
     return values
 
@@ -177,13 +177,13 @@ def _read(name: str, key: str, text: str) -> Any:
     if takes == "places":
         return tuple(text.split(","))
     if takes == "choice" and text not in TIE_BREAKS:
-        raise UnknownNameError(f"--{name}: {key}: got {shown(text)}, wanted {', '.join(TIE_BREAKS)}")
+        raise UnknownNameError(f"--{name}: {key}: expected {', '.join(TIE_BREAKS)}, got {shown(text)}")
     if takes == "plugins" and text != LEAVE_OUT:
-        raise UnknownNameError(f"--{name}: {key}: got {shown(text)}, wanted {LEAVE_OUT}")
+        raise UnknownNameError(f"--{name}: {key}: expected {LEAVE_OUT}, got {shown(text)}")
     if takes in ("whole", "positive"):
         if not NUMBER.fullmatch(text):
             told = text[:20] + "..." * (len(text) > 20)
             wanted = "a number above 0" if takes == "positive" else "a number from 0 to 100"
-            raise UnknownNameError(f'--{name}: {key}: got "{told}", wanted {wanted}')
+            raise UnknownNameError(f'--{name}: {key}: expected {wanted}, got "{told}"')
         return int(text)
     return text

@@ -63,7 +63,7 @@ class Sorting:
         if not path or (path[0] not in fields and plain_name(wanted) not in aliases):
             names = [*aliases] or [f".{name}" for name in fields]
             hint = did_you_mean(path[0] if path else "", [*fields, *aliases])
-            raise UnknownNameError(f'--sort-by: got "{wanted}", wanted one of {", ".join(names)}{hint}')
+            raise UnknownNameError(f'--sort-by: expected one of {", ".join(names)}, got "{wanted}"{hint}')
         return cls(path, text.strip().startswith("-"))
 
     def sorted(self, records: Sequence[T]) -> list[T]:

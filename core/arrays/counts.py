@@ -227,7 +227,7 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
     codes = np.zeros(nodes.n, np.int64)
     for number, clause in reversed(list(enumerate(clauses, 1))):
         if not clause.is_local:
-            raise ValueError("got a clause whose limit depends on other domains, wanted `most` alone, as pods are tried on these nodes")
+            raise ValueError("expected `most` alone, as pods are tried on these nodes, got a clause whose limit depends on other domains")
         present, sums = nodes.label(clause.sum.key or "").present, clause.sum.everywhere(nodes)
         for each in clause.sum.counts:
             sums = sums + nodes.delta(each.counter.query) * each.weight * present

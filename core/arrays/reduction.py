@@ -113,7 +113,7 @@ class Reduction:
         known = ScoresOfNodes((there if kinds is None else kinds).tolist(), numbers[there].tolist(), lowest, int(raw.max()), width)
         scale = self.scale(pod, known, cycle)
         if scale is None:
-            raise ValueError(f"{self!r}: got no scale and no special scores, wanted one of them")
+            raise ValueError(f"{self!r}: expected a scale or special scores, got neither")
         table = np.zeros(len(numbers), np.int64)
         table[there] = scale.each(*zip(*[pair[:2] for pair in known.counted], strict=True))
         return table.take(keys)

@@ -21,7 +21,7 @@ from ...exceptions import KubeclassicError
 from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
 from .pools import Make, Values
 
-MISSING = "CEL selectors of devices: got no cel-expr-python, wanted it installed: pip install 'kubeclassic[devices]'"
+MISSING = "CEL selectors of devices: the package cel-expr-python is not installed: pip install 'kubeclassic[devices]'"
 _SUBSCRIPT = re.compile(r"""\[\s*\??\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]""")
 _NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?', re.DOTALL)
 _STATUS = re.compile(r"[A-Z_]+: ")

@@ -45,7 +45,7 @@ def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     source = document.get("algorithmSource")
     for name, given in source.items() if isinstance(source, Mapping) else ():
         if given not in (None, "DefaultProvider"):
-            raise PolicyError(f"algorithmSource.{name}: got one, wanted it as option --{name}")
+            raise PolicyError(f"algorithmSource.{name}: expected option --{name} in its place")
     profile = {"schedulerName": DEFAULT_SCHEDULER, **{name: document[name] for name in ONE_PROFILE if document.get(name) is not None}}
     if isinstance(plugins := profile.get("plugins"), Mapping):
         profile["plugins"] = {RENAMED.get(point, point): found for point, found in plugins.items()}

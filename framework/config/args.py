@@ -267,7 +267,7 @@ def _shape(value: Any) -> Any:
     found = {str(name).lower(): item for name, item in value.items()}
     score = found.get("score", 0)
     if type(score) is int and score % STEP:
-        raise PolicyError(f"FunctionShape: got score {score}, wanted a multiple of {STEP}: others are not modelled")
+        raise PolicyError(f"FunctionShape: expected a multiple of {STEP}, got score {score}: others are not modelled")
     return {**found, "score": score // STEP if type(score) is int else score}
 
 

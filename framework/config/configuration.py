@@ -298,7 +298,7 @@ def given_configuration(
     reader = FRAMEWORK_RELEASES[release]
     if isinstance(profile, KubeSchedulerConfiguration):
         if gates:
-            raise PolicyError("gates: got some beside a configuration that was read with its own, wanted them there")
+            raise PolicyError("gates: expected none beside a configuration that was read with its own")
         found = profile
     elif isinstance(profile, str | os.PathLike):
         found = load_configuration(profile, gates, reader)

@@ -54,7 +54,7 @@ def target_release(name: str, argument: str) -> Release:
             if found is not None or name in ALL_RELEASES
             else ""
         )
-        raise UnknownNameError(f"{argument}: got {name}, wanted {', '.join((*LISTING, *TARGETS))}{older}")
+        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
     return found
 
 

@@ -69,7 +69,7 @@ def migrate(
     if selector_spread and target.version not in SPREAD_BY_SELECTOR:
         wanted = ", ".join(SPREAD_BY_SELECTOR)
         raise UnknownNameError(
-            f"selector spread: got it for {target.version}, which has no such plugin, wanted {wanted}"
+            f"selector spread: expected {wanted}, got it for {target.version}, which has no such plugin"
         )
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)

@@ -41,7 +41,7 @@ def release_with_policies(name: str, instead: str = "") -> Release:
         return find_release(name)
     if found.policies is None:
         known = [release.version for release in ALL_RELEASES.values() if release.policies is not None or release.predicates]
-        raise UnknownNameError(f"--release: got {name}, but Policies ended with {known[-1]}; wanted {', '.join(known)}{instead}")
+        raise UnknownNameError(f"--release: expected {', '.join(known)}{instead}, got {name}; Policies ended with {known[-1]}")
     return found
 
 

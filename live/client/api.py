@@ -119,7 +119,7 @@ class Api:
         items, pages = _items(page), 1
         while token := _continue(page):
             if (pages := pages + 1) > MOST_PAGES:
-                raise ApiError(200, "", f"GET {resource.path()}: got more than {MOST_PAGES:,} pages, wanted an end of the list")
+                raise ApiError(200, "", f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages")
             version = options.resource_version if options.keeps_version else ""
             try:
                 page = await self._page(resource, options, version, token)

@@ -123,9 +123,9 @@ class TokenFile:
                 return self._token
             raise CredentialsError(f"{self.path}: cannot be read as a token: {_reason(error)}") from None
         if not found and not self._token:
-            raise CredentialsError(f"{self.path}: got an empty file, wanted a token")
+            raise CredentialsError(f"{self.path}: expected a token, got an empty file")
         if not fits_a_header(found):
-            raise CredentialsError(f"{self.path}: {NO_HEADER}, wanted a token")
+            raise CredentialsError(f"{self.path}: {NO_HEADER}, expected a token")
         return found or self._token
 
 
@@ -328,7 +328,7 @@ class ExecPlugin:
             reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
         output = found[0] if found else b""
         if len(output) > MOST_OUTPUT:
-            raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, wanted an ExecCredential")
+            raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, expected an ExecCredential")
         return output
 
     def _question(self) -> dict[str, Any]:
@@ -343,20 +343,20 @@ class ExecPlugin:
         try:
             document = msgspec.json.decode(output)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise self._error("got no JSON, wanted an ExecCredential") from None
+            raise self._error("expected an ExecCredential, got no JSON") from None
         status = document.get("status") if isinstance(document, dict) else None
         if not isinstance(status, dict) or document.get("kind") != "ExecCredential":
-            raise self._error("got JSON without a status, wanted an ExecCredential")
+            raise self._error("expected an ExecCredential, got JSON without a status")
         if document.get("apiVersion") != self.api_version:
-            raise self._error(f"apiVersion: got {_short(document.get('apiVersion'))}, wanted {self.api_version}")
+            raise self._error(f"apiVersion: expected {self.api_version}, got {_short(document.get('apiVersion'))}")
         return self._grant_of(status), self._expiry_of(status)
 
     def _grant_of(self, status: Mapping[str, Any]) -> Grant:
         token, certificate, key = (self._text(status, field) for field in ("token", "clientCertificateData", "clientKeyData"))
         if bool(certificate) != bool(key):
-            raise self._error("got clientCertificateData without clientKeyData or the reverse, wanted both")
+            raise self._error("expected clientCertificateData and clientKeyData together, got one of them")
         if not token and not certificate:
-            raise self._error("got neither token nor clientCertificateData, wanted one")
+            raise self._error("expected token or clientCertificateData, got neither")
         if not fits_a_header(token):
             raise self._error(f"token: {NO_HEADER}")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -365,7 +365,7 @@ class ExecPlugin:
     def _text(self, status: Mapping[str, Any], field: str) -> str:
         found = status.get(field) or ""
         if not isinstance(found, str):
-            raise self._error(f"{field}: wanted a text")
+            raise self._error(f"{field}: expected a text")
         return found
 
     def _expiry_of(self, status: Mapping[str, Any]) -> float | None:
@@ -376,7 +376,7 @@ class ExecPlugin:
             found = datetime.fromisoformat(str(text))
             return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
-            raise self._error(f"expirationTimestamp: got {_short(text)}, wanted a time as in RFC 3339") from None
+            raise self._error(f"expirationTimestamp: expected a time as in RFC 3339, got {_short(text)}") from None
 
     def _error(self, text: str) -> CredentialsError:
         return CredentialsError(f"{self.where}: plugin {self.command}: {text}")

@@ -197,7 +197,7 @@ def _told(request: Request, server: str) -> Iterator[None]:
     except (aiohttp.ClientError, OSError) as error:
         raise TransportError(f"{_place(request, server)}: {_text(error)}", _cause(error)) from None
     except ValueError:  # its text may have a header in it
-        text = f"{_place(request, server)}: the request cannot be sent: wanted another address or other headers"
+        text = f"{_place(request, server)}: the request cannot be sent: expected another address or other headers"
         raise TransportError(text, OTHER) from None
 
 
@@ -263,7 +263,7 @@ def _trusting(ca: bytes) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cadata=ca.decode("ascii"))
     except (ssl.SSLError, ValueError):
-        raise KubeconfigError("certificate-authority: wanted certificates in PEM") from None
+        raise KubeconfigError("certificate-authority: expected certificates in PEM") from None
 
 
 @contextmanager
@@ -285,7 +285,7 @@ def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         try:
             context.load_cert_chain(certificate_file, key_file, _no_password)
         except (ssl.SSLError, ValueError):
-            raise KubeconfigError("client-certificate: wanted a certificate and its key without a password, both in PEM") from None
+            raise KubeconfigError("client-certificate: expected a certificate and its key without a password, both in PEM") from None
 
 
 def _no_password() -> str:

@@ -58,7 +58,7 @@ def access_to(file: str | Path | None, context: str | None = None, environment: 
     if named:
         return _read_all(named, context)
     if context is not None:
-        raise KubeconfigError(f"--context: wanted --kubeconfig FILE, or the variable {VARIABLE}, too")
+        raise KubeconfigError(f"--context: expected --kubeconfig FILE, or the variable {VARIABLE}, too")
     return in_cluster(environment=environment)
 
 
@@ -72,7 +72,7 @@ def _read_all(named: str, context: str | None) -> Access:
     """The access of all files that are *named*, with the separator of PATH between them."""
     files = [file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()]
     if not files:
-        raise KubeconfigError(f"{VARIABLE}: got {one_line(named)}, wanted a file that exists")
+        raise KubeconfigError(f"{VARIABLE}: expected a file that exists, got {one_line(named)}")
     where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
     return _Reading(where, _merged(where, [_document(file) for file in files])).access(context)
 
@@ -80,7 +80,7 @@ def _read_all(named: str, context: str | None) -> Access:
 def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """One kubeconfig of several; a section that is no list stays, to be refused where it is read."""
     if not any({"clusters", "contexts"} & document.keys() for document in documents):
-        raise KubeconfigError(f"{where}: got no clusters and contexts, wanted a kubeconfig")
+        raise KubeconfigError(f"{where}: expected a kubeconfig, got no clusters and contexts")
     found: dict[str, Any] = {}
     for document in documents:
         for field, value in document.items():
@@ -94,7 +94,7 @@ def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = 
     """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
-        raise KubeconfigError("kubeconfig: got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set); wanted --kubeconfig FILE")
+        raise KubeconfigError("kubeconfig: expected --kubeconfig FILE, got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set)")
     address = f"[{host}]" if ":" in host else host
     namespace = folder / "namespace"
     return Access(
@@ -108,14 +108,14 @@ def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = 
 def _document(file: Path) -> Mapping[str, Any]:
     content = _bytes_of(file)
     if len(content) > LARGEST:
-        raise KubeconfigError(f"{file}: got {len(content)} bytes, wanted a kubeconfig of {LARGEST} at most")
+        raise KubeconfigError(f"{file}: expected a kubeconfig of {LARGEST} at most, got {len(content)} bytes")
     try:
         found = parsed(content, "")
     except ManifestError as error:
         place = _PLACE.search(str(error))  # the rest may be a part of a secret
         raise KubeconfigError(f"{file}{place[0] if place else ''}: broken YAML, or beyond the bounds of a manifest") from None
     if len(found) > 1 or not all(isinstance(each, dict) for each in found):
-        raise KubeconfigError(f"{file}: got no clusters and contexts, wanted a kubeconfig")
+        raise KubeconfigError(f"{file}: expected a kubeconfig, got no clusters and contexts")
     return _with_places({} if not found else found[0], file.parent)
 
 
@@ -209,7 +209,7 @@ class _Reading:
         """The access of a context."""
         name = context or self._text(self.document, "current-context", "kubeconfig")
         if not name:
-            raise self._error("current-context: got none, wanted one, or --context NAME")
+            raise self._error("current-context: expected a name, or --context NAME, got none")
         where = f"context {one_line(name)}"
         chosen = self._named("contexts", "context", name, "--context" if context else "current-context")
         cluster = self._named("clusters", "cluster", self._text(chosen, "cluster", where), f"{where}: cluster")
@@ -221,10 +221,10 @@ class _Reading:
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:
-            raise self._error("cluster: got insecure-skip-tls-verify and certificate-authority, wanted one of them")
+            raise self._error("cluster: expected insecure-skip-tls-verify or certificate-authority, got both")
         certificate, key = self._data(user, "client-certificate", who), self._data(user, "client-key", who)
         if (certificate is None) != (key is None):
-            raise self._error(f"{who}: got client-certificate without client-key or the reverse, wanted both")
+            raise self._error(f"{who}: expected client-certificate and client-key together, got one of them")
         server = self._server(cluster)
         credentials = self._credentials(user, cluster, who)
         if credentials is ANONYMOUS and server.user is not None:
@@ -249,21 +249,21 @@ class _Reading:
         given = self._text(cluster, "server", "cluster")
         found = _Server.of(given)
         if found is None:
-            raise self._error(f"cluster: server: got {_shown(given)}, wanted https://HOST:PORT")
+            raise self._error(f"cluster: server: expected https://HOST:PORT, got {_shown(given)}")
         return found
 
     def _proxy(self, cluster: Mapping[str, Any]) -> str:
         given = self._text(cluster, "proxy-url", "cluster")
         parts = _split(given)
         if given and (parts is None or parts.scheme not in _PROXIES):
-            raise self._error(f"cluster: proxy-url: got {_shown(given)}, wanted http://HOST:PORT or https://HOST:PORT")
+            raise self._error(f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(given)}")
         return given
 
     # --- who asks ---------------------------------------------------------------------------------------------------
 
     def _credentials(self, user: Mapping[str, Any], cluster: Mapping[str, Any], who: str) -> Credentials:
         if user.get("auth-provider"):
-            raise self._error(f"{who}: auth-provider: got one, which Kubernetes has given up; wanted exec, a plugin")
+            raise self._error(f"{who}: auth-provider: expected exec, a plugin; Kubernetes has given up auth-provider")
         if file := self._text(user, "tokenFile", who):
             return TokenFile(Path(file))
         if given := self._text(user, "token", who):
@@ -274,14 +274,14 @@ class _Reading:
 
     def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):
-            raise self._error(f"{where}: command: got none, wanted the plugin's program")
+            raise self._error(f"{where}: command: expected the plugin's program, got none")
         version = self._text(given, "apiVersion", where)
         if version not in VERSIONS:
-            raise self._error(f"{where}: apiVersion: got {one_line(version) or 'none'}, wanted {' or '.join(VERSIONS)}")
+            raise self._error(f"{where}: apiVersion: expected {' or '.join(VERSIONS)}, got {one_line(version) or 'none'}")
         command = self._text(given, "command", where)
         arguments, variables = self._list(given, "args", where), self._list(given, "env", where)
         if not all(isinstance(variable, dict) and variable.get("name") for variable in variables):
-            raise self._error(f"{where}: env: wanted a list of entries with name and value")
+            raise self._error(f"{where}: env: expected a list of entries with name and value")
         return ExecPlugin(
             where=f"{self.where}: {where.removesuffix(': exec')}",
             command=command,
@@ -307,7 +307,7 @@ class _Reading:
         """The header that makes the user act as another."""
         for field in ("as-groups", "as-uid", "as-user-extra"):
             if user.get(field):
-                raise self._error(f"{who}: {field}: is not supported, wanted as alone")
+                raise self._error(f"{who}: {field}: is not supported, expected as alone")
         name = self._for_header(self._text(user, "as", who), f"{who}: as")
         return {"Impersonate-User": name} if name else {}
 
@@ -317,14 +317,14 @@ class _Reading:
         """The entry called *name* of a section."""
         entries = self.document.get(section) or []
         if not isinstance(entries, list) or not all(isinstance(entry, dict) and _is_word(entry.get("name")) for entry in entries):
-            raise self._error(f"{section}: wanted a list of entries with name and {kind}")
+            raise self._error(f"{section}: expected a list of entries with name and {kind}")
         known = {str(entry["name"]): entry.get(kind) or {} for entry in reversed(entries)}
         if name not in known:
             names = one_line(", ".join(reversed(known))) or "none"
-            raise self._error(f"{where}: got {one_line(name) or 'none'}, wanted one of {section}: {names}{did_you_mean(name, known)}")
+            raise self._error(f"{where}: expected one of {section} ({names}), got {one_line(name) or 'none'}{did_you_mean(name, known)}")
         found = known[name]
         if not isinstance(found, dict):
-            raise self._error(f"{section}: {one_line(name)}: wanted a mapping")
+            raise self._error(f"{section}: {one_line(name)}: expected a mapping")
         return found
 
     def _text(self, entry: Mapping[str, Any], field: str, where: str) -> str:
@@ -333,13 +333,13 @@ class _Reading:
         if found is None:
             return ""
         if not _is_word(found):
-            raise self._error(f"{where}: {field}: wanted a text")
+            raise self._error(f"{where}: {field}: expected a text")
         return str(found)
 
     def _list(self, entry: Mapping[str, Any], field: str, where: str) -> list[Any]:
         found = entry.get(field) or []
         if not isinstance(found, list):
-            raise self._error(f"{where}: {field}: wanted a list")
+            raise self._error(f"{where}: {field}: expected a list")
         return found
 
     def _for_header(self, text: str, where: str) -> str:
@@ -354,7 +354,7 @@ class _Reading:
             try:
                 return base64.b64decode(given, validate=True)
             except (binascii.Error, ValueError):
-                raise self._error(f"{where}: {field}-data: wanted base64") from None
+                raise self._error(f"{where}: {field}-data: expected base64") from None
         file = self._text(entry, field, where)
         return _bytes_of(Path(file), f"{self.where}: {where}: {field}") if file else None
 

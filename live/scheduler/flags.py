@@ -81,7 +81,7 @@ class Values:
 
 
 def _wrong(name: str, got: str, wanted: str) -> FlagError:
-    return FlagError(f'--{name}: got "{got}", wanted {wanted}')
+    return FlagError(f'--{name}: expected {wanted}, got "{got}"')
 
 
 # --- what they mean -------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         raise FlagError("retryPeriod must be greater than zero")
     kind = flags.of("leader-elect-resource-lock", said.resource_lock or LOCK)
     if kind != LOCK:
-        raise _wrong("leader-elect-resource-lock", kind, f"{LOCK}: a Lease names the leader in every release")
+        raise _wrong("leader-elect-resource-lock", kind, f"{LOCK} (a Lease names the leader in every release)")
     return ElectionSettings(
         name=flags.of("leader-elect-resource-name", said.lock_object_name or said.resource_name or "kube-scheduler"),
         namespace=flags.of("leader-elect-resource-namespace", said.lock_object_namespace or said.resource_namespace or "kube-system"),
@@ -194,7 +194,7 @@ def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
     """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who they are."""
     certificate, key = flags.of("tls-cert-file", ""), flags.of("tls-private-key-file", "")
     if bool(certificate) != bool(key):
-        raise FlagError("--tls-cert-file and --tls-private-key-file: got one of them, wanted both or none")
+        raise FlagError("--tls-cert-file and --tls-private-key-file: expected both or none, got one of them")
     places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
     given = flags.of("address", LOOPBACK), flags.port("port", 0 if certificate else HTTP_PORT)
     is_said = not PLACES[False].isdisjoint(flags.given)
@@ -203,7 +203,7 @@ def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
             yield Listener(address=address, port=port)
     secure = flags.port("secure-port", HTTPS_PORT if certificate else 0)
     if secure and not certificate:
-        raise FlagError(f"--secure-port: got {secure}, wanted --tls-cert-file and --tls-private-key-file with it, or --port for plain HTTP")
+        raise FlagError(f"--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port for plain HTTP, got {secure}")
     if secure:
         yield Listener(address=flags.of("bind-address", LOOPBACK), port=secure, certificate=certificate, key=key)
 
@@ -212,7 +212,7 @@ def _place(written: str) -> tuple[str, int]:
     """Host and port of ``host:port``; port 0 for an empty text."""
     host, colon, port = written.rpartition(":")
     if written and (not colon or not port.isdecimal() or int(port) > 65535):
-        raise FlagError(f'healthzBindAddress or metricsBindAddress: got "{written}", wanted an address such as 127.0.0.1:10251')
+        raise FlagError(f'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "{written}"')
     return (host.strip("[]") or LOOPBACK), int(port or 0)
 
 

@@ -52,7 +52,7 @@ async def follow(
         for task in tasks:
             task.cancel()
     if not informers.has_synced:
-        raise UnseenClusterError(f"cluster: got no whole list of {', '.join(informers.unlisted)}, wanted one of each before the end")
+        raise UnseenClusterError(f"cluster: expected a whole list of {', '.join(informers.unlisted)} before the end, got none")
 
 
 async def unless(end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = "") -> T | None:

@@ -26,7 +26,7 @@ class RequestError(KubeclassicError):
     """A request that cannot be answered: its HTTP *status*, *where* it is wrong, what it *got* there and what it *wanted*."""
 
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
-        super().__init__(f"{where}: got {got}, wanted {wanted}")
+        super().__init__(f"{where}: expected {wanted}, got {got}")
         self.where: str = where
         self.got: str = got
         self.wanted: str = wanted
@@ -161,9 +161,9 @@ def read_object(kind: str, manifest: Mapping[str, Any], where: str) -> Any:
 
 
 def _as_refusal(text: str, where: str) -> RequestError:
-    """The text ``Pod: spec.containers: got 3, wanted a list`` in its parts."""
-    place, got, rest = text.removeprefix(f"{where}: ").partition(": got ")
-    got, _, wanted = rest.rpartition(", wanted ")
+    """The text ``Pod: spec.containers: expected a list, got 3`` in its parts."""
+    place, _, rest = text.removeprefix(f"{where}: ").partition(": expected ")
+    wanted, _, got = rest.rpartition(", got ")
     return RequestError(f"{where}.{place}", got, wanted)
 
 

@@ -90,14 +90,14 @@ class LabApp:
         kind = TYPES.get(name.rpartition(".")[2])
         content = self.files(name) if len(name) <= LONGEST_NAME else None
         if kind is None or content is None:
-            raise HTTPException(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
+            raise HTTPException(HTTPStatus.NOT_FOUND, "expected the address that the lab printed, got a path that there is not")
         return Response(content, headers=HEADERS, media_type=kind)
 
     async def save(self, request: Request) -> Response:
         """A state as a file: its rules, or its commands."""
         what = request.path_params["what"]
         if what not in self.saves:
-            raise HTTPException(HTTPStatus.NOT_FOUND, f'save: got "{what}", wanted one of {", ".join(self.saves)}')
+            raise HTTPException(HTTPStatus.NOT_FOUND, f'save: expected one of {", ".join(self.saves)}, got "{what}"')
         try:
             name, kind, text = await self.worker.ask(self.saves[what])
         except KubeclassicError as error:
@@ -108,7 +108,7 @@ class LabApp:
         async def endpoint(request: Request) -> Response:
             # The JSON object of a request. Raises :class:`~starlette.exceptions.HTTPException`.
             if request.headers.get("content-type", "").partition(";")[0] != JSON:
-                raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
+                raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: expected {JSON}")
             content = bytearray()
             async for part in request.stream():
                 content += part
@@ -117,9 +117,9 @@ class LabApp:
             try:
                 value = msgspec.json.decode(bytes(content))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: expected an object, got no JSON") from None
             if not isinstance(value, dict):
-                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: expected a JSON object")
             asked = value
             try:
                 return _json(await self.worker.ask(answer, asked))
@@ -140,13 +140,13 @@ def check(scope: Scope, token: str) -> None:
     server = scope.get("server") or ("", 0)
     hosts = {f"{name}:{server[1]}" for name in NAMES}
     if headers.get(b"host") not in hosts:
-        raise HTTPException(HTTPStatus.MISDIRECTED_REQUEST, "host: wanted the address that the lab printed")
+        raise HTTPException(HTTPStatus.MISDIRECTED_REQUEST, "host: expected the address that the lab printed")
     foreign = foreign_page(headers, {f"http://{host}" for host in hosts})
     if foreign is not None:
-        raise HTTPException(HTTPStatus.FORBIDDEN, f"{foreign}: wanted the lab's own page")
+        raise HTTPException(HTTPStatus.FORBIDDEN, f"{foreign}: expected the lab's own page")
     given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
     if not secrets.compare_digest(given.encode(), token.encode()):
-        raise HTTPException(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
+        raise HTTPException(HTTPStatus.NOT_FOUND, "expected the address that the lab printed, got a path that there is not")
 
 
 def _json(value: Json, status: int = HTTPStatus.OK) -> Response:

@@ -57,12 +57,12 @@ class Listening:
     def check(self) -> None:
         """Refuse what does not go together, and an address for everybody without any protection. Raises :class:`ServeError`."""
         if (self.certificate is None) != (self.key is None):
-            raise ServeError("--tls-cert-file and --tls-private-key-file: got one, wanted both or none")
+            raise ServeError("--tls-cert-file and --tls-private-key-file: expected both or none, got one")
         if self.client_ca is not None and self.certificate is None:
             raise ServeError("--client-ca-file needs --tls-cert-file")
         if not (self.insecure or self.shows_callers or is_loopback(self.address)):
             wanted = "--client-ca-file, --token-file, or --insecure if everybody may ask"
-            raise ServeError(f"--bind-address: got {self.address}, which others can reach, wanted {wanted}")
+            raise ServeError(f"--bind-address: expected {wanted}, got {self.address}, which others can reach")
 
     @property
     def shows_callers(self) -> bool:
@@ -97,7 +97,7 @@ class Listening:
             if self.client_ca is not None:
                 context.load_verify_locations(self.client_ca)
         except (OSError, ValueError) as error:
-            raise ServeError(f"{self.client_ca}: got no certificates ({_reason(error)}), wanted those that sign clients'") from None
+            raise ServeError(f"{self.client_ca}: expected certificates that sign clients', got none ({_reason(error)})") from None
         found: dict[str, Any] = {"ssl_certfile": str(self.certificate), "ssl_keyfile": str(self.key)}
         if self.client_ca is not None:
             found |= {"ssl_ca_certs": str(self.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
@@ -113,7 +113,7 @@ def read_token(file: Path) -> bytes:
     """The token in *file*, without the line end. Raises :class:`ServeError`."""
     token = file.read_bytes().strip()
     if not token:
-        raise ServeError(f"{file}: got nothing, wanted a token")
+        raise ServeError(f"{file}: expected a token, got nothing")
     return token
 
 

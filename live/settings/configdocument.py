@@ -76,5 +76,5 @@ def load_surroundings(file: str) -> Surroundings:
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if found.kind != KIND:
-        raise PolicyError(f'{where}: kind: got "{found.kind}", wanted {KIND}')
+        raise PolicyError(f'{where}: kind: expected {KIND}, got "{found.kind}"')
     return found

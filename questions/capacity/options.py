@@ -57,7 +57,7 @@ class CapacityOptions(ClusterOptions):
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         if not self.has("pod") and not (isinstance(self, NewNodesOptions) and self.has("nodes")):
-            raise OptionsError(f"{self.called('pod')}: got none, wanted a file with a Pod, a PodTemplate or a workload")
+            raise OptionsError(f"{self.called('pod')}: expected a file with a Pod, a PodTemplate or a workload, got none")
 
     def changes(self) -> Mapping[str, Any]:
         return {"preemption": self.preemption}
@@ -114,7 +114,7 @@ class NewNodesOptions(CapacityOptions):
             if self.has(name):
                 raise OptionsError(f"{self.called(name)} needs {self.called('pod')}: else new nodes are for the pods that wait")
         if self.has("nodes") and self.has("pod") and self.pods is None:
-            raise OptionsError(f"{self.called('pods')}: got none, wanted the number of copies that new nodes are for")
+            raise OptionsError(f"{self.called('pods')}: expected the number of copies that new nodes are for, got none")
 
 
 QUESTION = Question(

@@ -125,7 +125,7 @@ _SELECTS = re.compile(r"[=!()\s]")
 
 
 class QuestionError(KubeclassicError):
-    """A question about capacity that has no answer; the text says what was got and what is wanted."""
+    """A question about capacity that has no answer; the text says what was expected and what came."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -194,7 +194,7 @@ def asked(
         else:
             found |= dict.fromkeys(_named(names, text))
     if names and len(found) == len(names):
-        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
+        raise QuestionError(f"exclude-nodes: expected to keep at least one node, got {', '.join(exclude)}, which is every node")
     excluded = tuple(name for name in names if name in found)
     left = without_nodes(scenario, excluded)
     if gone:
@@ -214,7 +214,7 @@ def asked(
 def limit_of(pods: int | None, max_limit: int | None) -> int | None:
     """After how many copies the count stops: after *pods*, which are asked for, or *max_limit*; 0 is no limit. Raises QuestionError."""
     if max_limit and max_limit < (pods or 0):
-        raise QuestionError(f"max-limit: got {max_limit}, wanted as many as pods {pods} at least, or none")
+        raise QuestionError(f"max-limit: expected as many as pods {pods} at least, or none, got {max_limit}")
     return pods if pods is not None else max_limit or None
 
 
@@ -223,9 +223,9 @@ def _checked_ratio(ratio: Sequence[int] | None, templates: int) -> tuple[int, ..
         return (1,) * templates
     written = ":".join(map(str, ratio))
     if len(ratio) != templates:
-        raise QuestionError(f"ratio: got {written}, wanted a number for each pod: {templates} of them")
+        raise QuestionError(f"ratio: expected {templates} numbers, one for each pod, got {written}")
     if any(part < 1 for part in ratio):
-        raise QuestionError(f"ratio: got {written}, wanted numbers of 1 or more")
+        raise QuestionError(f"ratio: expected numbers of 1 or more, got {written}")
     return tuple(ratio)
 
 
@@ -234,7 +234,7 @@ def _check_names(templates: Sequence[PodTemplate]) -> None:
     for template in templates:
         identity = template.pod.namespace, template.name
         if identity in seen:
-            raise QuestionError(f"pod: got two of the name {'/'.join(identity)}, wanted different names: copies are named after them")
+            raise QuestionError(f"pod: expected different names, got {'/'.join(identity)} twice: copies are named after them")
         seen.add(identity)
 
 
@@ -256,7 +256,7 @@ def _named(names: Sequence[str], text: str) -> list[str]:
     wanted = [name for part in text.split(",") if (name := part.strip())]
     for name in wanted:
         if name not in names:
-            raise UnknownNameError(f'exclude-nodes: got "{name}", wanted the name of a node or a selector{did_you_mean(name, names)}')
+            raise UnknownNameError(f'exclude-nodes: expected the name of a node or a selector, got "{name}"{did_you_mean(name, names)}')
     return wanted
 
 

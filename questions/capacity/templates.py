@@ -28,7 +28,7 @@ from ...exceptions import ManifestError
 POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
 """What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
-WANTED = "wanted a Pod, a PodTemplate or a workload"
+WANTED = "expected a Pod, a PodTemplate or a workload"
 _HASH, _ORDINAL = "pod-template-hash", "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
@@ -71,7 +71,7 @@ def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, stri
     found = [*(f"Pod {pod.name}" for pod in pods), *(f"{document['kind']} {_name(document)}" for document in manifests)]
     if len(found) != 1:
         got = f"got {', '.join(found[:5])}" if found else f"got {_kinds(loaded)}"
-        raise ManifestError(f"{where}: {got}, {WANTED}{', one a file' if found else ''}")
+        raise ManifestError(f"{where}: {WANTED}{', one a file' if found else ''}, {got}")
     made = _of_pod(pods[0]) if pods else _of_manifest(manifests[0], where, known, strict)
     return attrs.evolve(made, objects=(*beside, *made.objects))
 
@@ -104,22 +104,22 @@ def fresh(pod: Pod) -> Pod:
 def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
     kind, name = str(document["kind"]), _name(document).rstrip("-")
     if kind == "DaemonSet":
-        raise ManifestError(f"{where}: got DaemonSet {name}, which has one pod a node, {WANTED} of another kind")
+        raise ManifestError(f"{where}: {WANTED} of another kind, got DaemonSet {name}, which has one pod a node")
     if kind == POD_TEMPLATE:
         # The pod of a PodTemplate, in the namespace of that.
         inner = document.get("template")
         if not isinstance(inner, Mapping):
-            raise ManifestError(f"{where}: PodTemplate {name}: template: got nothing, wanted a pod template")
+            raise ManifestError(f"{where}: PodTemplate {name}: template: expected a pod template, got nothing")
         metadata, namespace = inner.get("metadata") or {}, document["metadata"].get("namespace")
         if not isinstance(metadata, Mapping):
-            raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: got {metadata}, wanted an object")
+            raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: expected an object, got {metadata}")
         manifest = {**inner, "kind": "Pod", "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})}}
         (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
         return _of_pod(pod, kind)
     made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
     pods = [item for item in made.objects if isinstance(item, Pod)]
     if not pods:
-        raise ManifestError(f"{where}: got {kind} {name}, which makes no pod, {WANTED} that makes some")
+        raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")
     others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
     template = PodTemplate(name=name, kind=kind, pod=fresh(pods[0]), objects=others)
     if kind == "StatefulSet":

@@ -144,7 +144,7 @@ def compare(
     Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
     """
     if mode not in MODES:
-        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
+        raise UnknownNameError(f'mode: expected {" or ".join(MODES)}, got "{mode}"')
     for name, engine in engines.items():
         for pod in scenario.pending:
             if engine.algorithm_of(pod) is None:

@@ -51,7 +51,7 @@ class ConformOptions(AskedOptions):
     def __attrs_post_init__(self) -> None:
         for name in self.without:
             if name not in WITHOUT:
-                raise UnknownNameError(f'{self.called("without")}: got "{name}", wanted {", ".join(WITHOUT)}')
+                raise UnknownNameError(f'{self.called("without")}: expected {", ".join(WITHOUT)}, got "{name}"')
 
 
 QUESTION = Question(

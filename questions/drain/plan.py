@@ -198,12 +198,12 @@ class DrainQuestion:
         if self.zone is not None:
             zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
             if self.zone not in zones:
-                wanted = f"wanted one of {', '.join(zones)}" if zones else "wanted nodes with a zone, of which there are none"
-                raise UnknownNameError(f'{self.called("zone")}: got "{self.zone}", {wanted}{did_you_mean(self.zone, zones)}')
+                wanted = f"expected one of {', '.join(zones)}" if zones else "expected nodes with a zone, of which there are none"
+                raise UnknownNameError(f'{self.called("zone")}: {wanted}, got "{self.zone}"{did_you_mean(self.zone, zones)}')
         known = {node.name for node in nodes}
         for name in self.nodes:
             if name not in known:
-                raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, known)}')
+                raise UnknownNameError(f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, known)}')
         if self.auto or self.nodes:
             return self
         chosen = tuple(node.name for node in nodes if wish.chooses(node))
@@ -214,13 +214,13 @@ class DrainQuestion:
     def _check_options(self) -> None:
         is_choice = self.zone is not None or self.node_selector is not None
         if self.node_selector is not None and not self.node_selector.strip():
-            raise UnknownNameError(f'{self.called("node_selector")}: got "", wanted labels such as pool=general')
+            raise UnknownNameError(f'{self.called("node_selector")}: expected labels such as pool=general, got ""')
         if self.nodes and (self.auto or is_choice):
             other = self.called("auto") if self.auto else f"{self.called('zone')} or {self.called('node_selector')}"
-            raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')
+            raise UnknownNameError(f'node: expected names or {other}, got both')
         if not (self.nodes or self.auto or is_choice):
             choices = f"{self.called('zone')}, {self.called('node_selector')} or {self.called('auto')}"
-            raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
+            raise UnknownNameError(f"node: expected the names of nodes, {choices}, got none")
 
     def wish(self) -> DrainWish:
         """Which nodes may go."""

@@ -73,15 +73,15 @@ def read_map(path: PathLike) -> ColumnMap:
     data = documents[0].data if len(documents) == 1 else {}
     if len(documents) > 1 or not isinstance(data, dict):
         got = f"{len(documents)} documents" if len(documents) > 1 else shown(data)
-        raise ManifestError(f"{where}: got {got}, wanted one map of columns")
+        raise ManifestError(f"{where}: expected one map of columns, got {got}")
     for name in data:
         if name not in FIELDS:
-            raise ManifestError(f"{where}: got {shown(name)}, wanted {', '.join(FIELDS)}{did_you_mean(str(name), FIELDS)}")
+            raise ManifestError(f"{where}: expected {', '.join(FIELDS)}, got {shown(name)}{did_you_mean(str(name), FIELDS)}")
     kind = data.get("kind", "pods")
     if kind not in KINDS:
-        raise ManifestError(f"{where}: kind: got {shown(kind)}, wanted pods or nodes")
+        raise ManifestError(f"{where}: kind: expected pods or nodes, got {shown(kind)}")
     if not data.get("name"):
-        raise ManifestError(f"{where}: name: got nothing, wanted the column with the names")
+        raise ManifestError(f"{where}: name: expected the column with the names, got nothing")
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in FIELDS[1:8]}
     requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
     selector = _texts(data, "nodeSelector", where)
@@ -97,7 +97,7 @@ def read(table: PathLike, columns: ColumnMap) -> Trace:
         for made in _made(row, columns, trace):
             identity = made["metadata"].get("namespace", ""), made["metadata"]["name"]
             if identity in seen:
-                raise ManifestError(f"{row.where}: {columns.name}: got {shown(identity[1])} again, wanted each name once")
+                raise ManifestError(f"{row.where}: {columns.name}: expected each name once, got {shown(identity[1])} again")
             seen.add(identity)
             (trace.nodes if columns.kind == "nodes" else trace.pods).append(_with_times(made, row, columns))
     return trace
@@ -143,14 +143,14 @@ def _with_times(made: Manifest, row: TraceRow, columns: ColumnMap) -> Manifest:
 def _priorities(data: Mapping[str, Any], where: str) -> dict[str, int]:
     found = data.get("priorities") or {}
     if not isinstance(found, dict) or not all(type(value) is int for value in found.values()) or (found and not data.get("priority")):
-        raise ManifestError(f"{where}: priorities: got {shown(found)}, wanted words of the column that priority names, with numbers")
+        raise ManifestError(f"{where}: priorities: expected words of the column that priority names, with numbers, got {shown(found)}")
     return {str(word): value for word, value in found.items()}
 
 
 def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:
     found = data.get(name) or {}
     if not isinstance(found, dict):
-        raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted names with columns")
+        raise ManifestError(f"{where}: {name}: expected names with columns, got {shown(found)}")
     return {str(key): _text(value, f"{where}: {name}.{key}") for key, value in found.items()}
 
 
@@ -158,7 +158,7 @@ def _text(value: Any, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ManifestError(f"{where}: got {shown(value)}, wanted the name of a column")
+        raise ManifestError(f"{where}: expected the name of a column, got {shown(value)}")
     return value.strip()
 
 
@@ -167,5 +167,5 @@ def _amount(resource: str, text: str, where: str) -> AmountColumn:
     unit = (found["unit"] if found else None) or DEFAULT_UNITS.get(resource, "pieces")
     if found is None or unit not in UNITS:
         wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
-        raise ManifestError(f"{where}: requests.{resource}: got {shown(text)}, wanted {wanted}")
+        raise ManifestError(f"{where}: requests.{resource}: expected {wanted}, got {shown(text)}")
     return AmountColumn(found["column"], unit, Decimal(found["factor"] or 1))

@@ -41,7 +41,7 @@ def listed_in(path: PathLike) -> str:
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
         if columns[0] in header:
             return kind
-    raise ManifestError(f"{path}, line 1: got columns {told(header)}, wanted those of nodes (sn, ...) or of pods (name, ...)")
+    raise ManifestError(f"{path}, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got {told(header)}")
 
 
 def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:

@@ -91,7 +91,7 @@ class TraceRow:
     def error(self, column: str, wanted: str) -> ManifestError:
         """The error that the value of *column* is not what is wanted."""
         got = shown(self.text(column)) if self.text(column) else "nothing"
-        return ManifestError(f"{self.where}: {column}: got {got}, wanted {wanted}")
+        return ManifestError(f"{self.where}: {column}: expected {wanted}, got {got}")
 
 
 def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
@@ -110,7 +110,7 @@ def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[TraceRow]:
     for values in lines:
         where = f"{path}, line {lines.line_num}"
         if len(values) > len(header):
-            raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
+            raise ManifestError(f"{where}: expected at most {len(header)} values, got {len(values)}")
         found = list(map(str.strip, values))
         if any(found):
             yield TraceRow(dict(zip(header, found, strict=False)), where)
@@ -121,7 +121,7 @@ def check_columns(where: str, header: Iterable[str], needed: Sequence[str]) -> N
     there = list(header)
     missing = [column for column in needed if column not in there]
     if missing:
-        raise ManifestError(f"{where}: got columns {told(there)}, wanted {','.join(missing)} too")
+        raise ManifestError(f"{where}: expected the columns {','.join(missing)} too, got {told(there)}")
 
 
 def told(columns: Sequence[str]) -> str:
@@ -152,7 +152,7 @@ def each_once(rows: Iterable[TraceRow], column: str) -> Iterator[TraceRow]:
     for row in rows:
         name = row.name(column)
         if name in seen:
-            raise ManifestError(f"{row.where}: {column}: got {shown(name)} again, wanted each name once")
+            raise ManifestError(f"{row.where}: {column}: expected each name once, got {shown(name)} again")
         seen.add(name)
         yield row
 
@@ -165,6 +165,6 @@ def errors_with_path(path: Path) -> Iterator[None]:
     except OSError as error:
         raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
     except UnicodeDecodeError:
-        raise ManifestError(f"{path}: got bytes that are no text, wanted CSV in UTF-8") from None
+        raise ManifestError(f"{path}: expected CSV in UTF-8, got bytes that are no text") from None
     except csv.Error as error:
         raise ManifestError(f"{path}: broken CSV: {error}") from None

@@ -47,7 +47,7 @@ def read(path: PathLike) -> Trace:
         where = f"{path}, event {number}"
         time = event.get("ts")
         if not _is_time(time):
-            raise ManifestError(f"{where}: ts: got {shown(time)}, wanted seconds since 1970")
+            raise ManifestError(f"{where}: ts: expected seconds since 1970, got {shown(time)}")
         for item in _objects(event, "applied_objs", where):
             key = _key(item, where)
             if key[0] not in (*WORKLOADS, "Pod"):
@@ -144,27 +144,27 @@ def _decoded(path: str) -> Mapping[str, Any]:
     try:
         found = msgspec.msgpack.decode(unpacked(read_file(path), path))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise ManifestError(f"{path}: got bytes that are no msgpack, wanted a trace of SimKube") from None
+        raise ManifestError(f"{path}: expected a trace of SimKube, got bytes that are no msgpack") from None
     if isinstance(found, list):
         return dict(zip(_PARTS, found, strict=False))
     if not isinstance(found, dict):
-        raise ManifestError(f"{path}: got {shown(found)}, wanted a trace of SimKube")
+        raise ManifestError(f"{path}: expected a trace of SimKube, got {shown(found)}")
     if found.get("version") not in VERSIONS:
-        raise ManifestError(f"{path}: version: got {shown(found.get('version'))}, wanted {' or '.join(map(str, VERSIONS))}")
+        raise ManifestError(f"{path}: version: expected {' or '.join(map(str, VERSIONS))}, got {shown(found.get('version'))}")
     return found
 
 
 def _events(document: Mapping[str, Any], path: str) -> Sequence[Mapping[str, Any]]:
     events = document.get("events")
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
-        raise ManifestError(f"{path}: events: got {shown(events)}, wanted a list of events")
+        raise ManifestError(f"{path}: events: expected a list of events, got {shown(events)}")
     return events
 
 
 def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manifest]:
     found = event.get(name) or []
     if not isinstance(found, list) or not all(isinstance(item, dict) and _is_plain(item) for item in found):
-        raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted a list of Kubernetes objects")
+        raise ManifestError(f"{where}: {name}: expected a list of Kubernetes objects, got {shown(found)}")
     return found
 
 
@@ -179,7 +179,7 @@ def _key(item: Manifest, where: str) -> Key:
     metadata = item.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if not isinstance(name, str) or not isinstance(item.get("kind"), str) or not isinstance(item.get("spec", {}), dict):
-        raise ManifestError(f"{where}: got {shown(item)}, wanted a Kubernetes object with kind, metadata.name and spec")
+        raise ManifestError(f"{where}: expected a Kubernetes object with kind, metadata.name and spec, got {shown(item)}")
     assert isinstance(metadata, dict)
     return kind_with_group(item["kind"], item.get("apiVersion")), f"{metadata.get('namespace') or 'default'}/{name}"
 

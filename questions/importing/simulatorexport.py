@@ -17,7 +17,7 @@ def read(path: PathLike) -> Trace:
     documents = list(read_documents([path]))
     data = documents[0].data if len(documents) == 1 else {}
     if not is_simulator_export(data):
-        raise ManifestError(f"{path}: got no export of kube-scheduler-simulator, wanted an object with pods and nodes")
+        raise ManifestError(f"{path}: expected an object with pods and nodes, got no export of kube-scheduler-simulator")
     trace = Trace(configuration=_configuration(data))
     for item in simulator_items(data, str(path)):
         kind = item.get("kind")

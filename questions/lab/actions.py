@@ -131,7 +131,7 @@ def _check_rule(configuration: LabConfiguration, name: str, rules: Collection[st
     if configuration.why_fixed:
         raise LabError(configuration.why_fixed, field)
     if name not in rules:
-        raise LabError(f'got the rule "{name}", wanted one of {configuration.release}{did_you_mean(name, rules)}', field)
+        raise LabError(f'expected a rule of {configuration.release}, got "{name}"{did_you_mean(name, rules)}', field)
 
 
 def switched(configuration: LabConfiguration, name: str, on: bool) -> LabConfiguration:
@@ -156,11 +156,11 @@ def weighed(configuration: LabConfiguration, name: str, weight: object) -> LabCo
 def with_setting(configuration: LabConfiguration, name: str, value: object) -> LabConfiguration:
     """With another value of one of :data:`FIELDS`; None: as the source or the release says. Raises :class:`~.labconfiguration.LabError`."""
     if name not in FIELDS:
-        raise LabError(f'setting: got "{name}", wanted one of {", ".join(FIELDS)}', name)
+        raise LabError(f'setting: expected one of {", ".join(FIELDS)}, got "{name}"', name)
     if name == "preemption" and not isinstance(value, bool):
-        raise LabError(f"{name}: got {value!r}, wanted true or false", name)
+        raise LabError(f"{name}: expected true or false, got {value!r}", name)
     if name in CHOICES and value not in CHOICES[name]:
-        raise LabError(f"{name}: got {value!r}, wanted one of {', '.join(CHOICES[name])}", name)
+        raise LabError(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}", name)
     if name == "seed":
         value = whole(value, -(2**53), 2**53, name)
     elif name in ("percentage", "hardPodAffinityWeight") and value is not None:
@@ -172,7 +172,7 @@ def with_setting(configuration: LabConfiguration, name: str, value: object) -> L
 def whole(value: object, least: int, most: int, field: str) -> int:
     """*value*, a whole number in these bounds. Raises :class:`~.labconfiguration.LabError`."""
     if type(value) is not int or not least <= value <= most:
-        raise LabError(f"{field.rpartition(':')[2]}: got {value!r}, wanted a whole number from {least} to {most}", field)
+        raise LabError(f"{field.rpartition(':')[2]}: expected a whole number from {least} to {most}, got {value!r}", field)
     return value
 
 
@@ -222,14 +222,14 @@ class ActionValues:
         """A text."""
         value = self.values.get(key)
         if not isinstance(value, str) or not value.strip():
-            raise LabError(f"{key}: got {value!r}, wanted a text", "")
+            raise LabError(f"{key}: expected a text, got {value!r}", "")
         return value
 
     def texts(self, key: str) -> list[str]:
         """A list of texts, :data:`MOST_TEXTS` at most."""
         values = self.values.get(key)
         if not isinstance(values, list) or len(values) > MOST_TEXTS or not all(isinstance(one, str) and one.strip() for one in values):
-            raise LabError(f"{key}: wanted a list of {MOST_TEXTS} texts at most", self.field)
+            raise LabError(f"{key}: expected a list of {MOST_TEXTS} texts at most", self.field)
         return values
 
     def number(self, key: str, least: int = 0, most: int = 2**31) -> int:
@@ -240,14 +240,14 @@ class ActionValues:
         """True or false."""
         value = self.values.get(key)
         if not isinstance(value, bool):
-            raise LabError(f"{key}: got {value!r}, wanted true or false", self.field)
+            raise LabError(f"{key}: expected true or false, got {value!r}", self.field)
         return value
 
     def choice(self, key: str, among: tuple[str, ...]) -> str:
         """One of some texts."""
         value = self.values.get(key)
         if not isinstance(value, str) or value not in among:
-            raise LabError(f"{key}: got {value!r}, wanted one of {', '.join(among)}", key)
+            raise LabError(f"{key}: expected one of {', '.join(among)}, got {value!r}", key)
         return value
 
 
@@ -264,7 +264,7 @@ def changed(asked: ActionValues, state: LabState, start: LabState, sources: list
         for one in _listed(asked, "moves"):
             action = ActionValues(one if isinstance(one, dict) else {})
             if action.name not in RULES:
-                raise LabError(f'restore: got "{action.name}", wanted one of {", ".join(RULES)}', "")
+                raise LabError(f'restore: expected one of {", ".join(RULES)}, got "{action.name}"', "")
             found, _ = RULES[action.name](action, found, sources)
         changes = changes.edited(*map(_checked, asked.texts("edits") if asked.values.get("edits") else ()))
         for one in _listed(asked, "copies"):
@@ -279,7 +279,7 @@ def changed(asked: ActionValues, state: LabState, start: LabState, sources: list
         changes, did = CLUSTER[asked.name](asked, state, scenario)
         return state.configuration, changes, did
     known = ("undo", "redo", "goto", "pin", "unpin", "reset", "restore", *RULES, *CLUSTER)
-    raise LabError(f'do: got "{asked.name}", wanted one of {", ".join(known)}', "")
+    raise LabError(f'do: expected one of {", ".join(known)}, got "{asked.name}"', "")
 
 
 def _listed(asked: ActionValues, name: str) -> list[Any]:
@@ -302,7 +302,7 @@ def _source(asked: ActionValues, found: LabConfiguration, sources: list[Source])
     key = asked.text("key")
     source = next((one for one in sources if one.key == key), None)
     if source is None:
-        raise LabError(f'source: got "{key}", wanted one of {", ".join(one.key for one in sources)}', "source")
+        raise LabError(f'source: expected one of {", ".join(one.key for one in sources)}, got "{key}"', "source")
     return with_source(found, source), f"rules of {source.name}"
 
 
@@ -346,7 +346,7 @@ def _edit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple
 def _checked(text: str) -> str:
     """*text*, an edit. Raises :class:`~.labconfiguration.LabError`."""
     if len(text) > MOST_EDIT:
-        raise LabError(f"edit: got {len(text)} characters, wanted {MOST_EDIT} at most", "edit")
+        raise LabError(f"edit: expected at most {MOST_EDIT} characters, got {len(text)}", "edit")
     try:
         Edits.parse([text])
     except EditError as error:
@@ -365,7 +365,7 @@ def _copy(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple
     copies = [one for one in state.changes.copies if one.like != like]
     before = sum(one.count for one in state.changes.copies if one.like == like)
     if before + count > MOST_COPIES:
-        raise LabError(f"count: got {before + count} copies of {like}, wanted {MOST_COPIES} at most", "copy")
+        raise LabError(f"count: expected at most {MOST_COPIES} copies of {like}, got {before + count}", "copy")
     made = attrs.evolve(state.changes, copies=(*copies, Copies(like, before + count)))
     return made, f"{count} {'node' if count == 1 else 'nodes'} like {like}"
 

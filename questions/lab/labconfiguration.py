@@ -69,7 +69,7 @@ class Source:
 def check_release(version: str) -> None:
     """Raise :class:`LabError` for a release that there is not."""
     if version not in ALL_RELEASES:
-        raise LabError(f'release: got "{version}", wanted one of {", ".join(ALL_RELEASES)}', "release")
+        raise LabError(f'release: expected one of {", ".join(ALL_RELEASES)}, got "{version}"', "release")
 
 
 def providers() -> list[Source]:
@@ -94,11 +94,11 @@ def read_source(text: str, name: str) -> Source:
     except KubeclassicError as error:
         raise LabError(str(error), "source") from None
     if len(values) != 1 or not isinstance(values[0], dict):
-        raise LabError(f"{name}: got {len(values)} documents, wanted one Policy or one {KIND}", "source")
+        raise LabError(f"{name}: expected one Policy or one {KIND}, got {len(values)} documents", "source")
     (document,) = values
     kind = document.get("kind", "Policy")
     if kind not in ("Policy", KIND):
-        raise LabError(f'{name}: got kind "{kind}", wanted Policy or {KIND}', "source")
+        raise LabError(f'{name}: expected Policy or {KIND}, got kind "{kind}"', "source")
     return Source(PROFILE if kind == KIND else POLICY, name, document)
 
 

@@ -252,7 +252,7 @@ def check_node(name: str, scenario: Scenario, field: str) -> Node:
     """The node called *name*. Raises :class:`~.labconfiguration.LabError`."""
     found = next((node for node in scenario.nodes if node.name == name), None)
     if found is None:
-        raise LabError(f'node: got "{name}", wanted a node of the cluster', field)
+        raise LabError(f'node: expected a node of the cluster, got "{name}"', field)
     return found
 
 

@@ -64,7 +64,7 @@ def found_pod(scenario: Scenario, key: str) -> Pod:
     """The pod *key*. Raises :class:`~.labconfiguration.LabError`."""
     everyone = {item.key: item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)}
     if key not in everyone:
-        raise LabError(f'pod: got "{key}", wanted a pod of the cluster{did_you_mean(key, everyone)}', "why")
+        raise LabError(f'pod: expected a pod of the cluster, got "{key}"{did_you_mean(key, everyone)}', "why")
     return everyone[key]
 
 
@@ -227,7 +227,7 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
 def _waiting_pod(scenario: Scenario, key: str) -> Pod:
     pod = found_pod(scenario, key)
     if pod.spec.node_name:
-        raise LabError(f"{key}: it is on {pod.spec.node_name}, wanted a pod that waits", "why")
+        raise LabError(f"{key}: it is on {pod.spec.node_name}, expected a pod that waits", "why")
     return pod
 
 

@@ -51,7 +51,7 @@ class LabQuestions:
         """Another state's placement, whole: the start, or a pinned one."""
         other = self.session.other(str(asked.get("of")))
         if other is None:
-            raise LabError(f"of: got {asked.get('of')!r}, wanted start or a pinned configuration", "pin")
+            raise LabError(f"of: expected start or a pinned configuration, got {asked.get('of')!r}", "pin")
         answer = self.session.bench.answer(other)
         return {"placement": answer.record(None), "summary": answer.summary, "plot": self._plot(answer, asked), "number": other.number}
 
@@ -66,14 +66,14 @@ class LabQuestions:
         """Why a pod goes where it goes."""
         pod, node = _pod(asked), asked.get("node")
         if not isinstance(node, str | None):
-            raise LabError("why: got no name of a node, wanted one or none", "why")
+            raise LabError("why: expected the name of a node, or none", "why")
         return why(self.session.bench, self.session.state, pod, node)
 
     def form(self, asked: Json) -> Json:
         """The fields of a pod or a node, for a form."""
         kind, name = asked.get("kind"), asked.get("name")
         if kind not in ("pod", "node") or not isinstance(name, str):
-            raise LabError("form: got no pod and no node, wanted kind and name of one", "why")
+            raise LabError("form: expected kind and name of one, got no pod and no node", "why")
         return form_of(self.session.bench.scenario(self.session.state), kind, name)
 
     def help(self, asked: Json) -> Json:
@@ -92,5 +92,5 @@ class LabQuestions:
 def _pod(asked: Json) -> str:
     pod = asked.get("pod")
     if not isinstance(pod, str):
-        raise LabError("pod: got no name of a pod, wanted one", "why")
+        raise LabError("pod: expected the name of a pod", "why")
     return pod

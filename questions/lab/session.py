@@ -78,7 +78,7 @@ class Session:
             wanted = action.number("at") if wanted is None else wanted
             if not 0 <= wanted < len(self.history):
                 nothing = {"undo": "nothing to undo", "redo": "nothing to redo"}
-                raise LabError(nothing.get(action.name, f"at: got {wanted}, wanted a step of the history"), action.name)
+                raise LabError(nothing.get(action.name, f"at: expected a step of the history, got {wanted}"), action.name)
             self.at = wanted
         elif name == "pin":
             self.pins[action.choice("pin", PINS)] = self.state
@@ -139,7 +139,7 @@ class Session:
     def difference(self, against: str, seen: LabState | None = None) -> RunDifference | None:
         """How the current answer differs from another; None if there is none to compare with. *seen* stands for the step before."""
         if against not in AGAINST:
-            raise LabError(f"against: got {against!r}, wanted one of {', '.join(AGAINST)}", "against")
+            raise LabError(f"against: expected one of {', '.join(AGAINST)}, got {against!r}", "against")
         other = seen if against == "step" and seen is not None else self.other(against)
         return None if other is None else RunDifference.between(self.bench.answer(other), self.answer)
 

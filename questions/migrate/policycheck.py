@@ -106,6 +106,6 @@ def _line(text: str) -> Paragraph:
 
 def _in_words(fault: ProfileFault) -> str:
     """Where, what, got and wanted, as far as there are such."""
-    parts = [fault.what] + [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
-    parts += [f"wanted {fault.wanted}"] * (fault.wanted is not None)
+    parts = [fault.what] + [f"expected {fault.wanted}"] * (fault.wanted is not None)
+    parts += [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
     return f"{fault.where}: {', '.join(parts)}".removeprefix(": ")

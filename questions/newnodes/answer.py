@@ -226,7 +226,7 @@ def nodes_to_add(
     """
     kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
     if question.templates and question.limit is None:
-        raise NewNodeError("pods: got none, wanted the number of copies that new nodes are for")
+        raise NewNodeError("pods: expected the number of copies that new nodes are for, got none")
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
     copies = [pod for _, pod in trials.copies()] if question.templates else []
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()

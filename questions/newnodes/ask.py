@@ -153,7 +153,7 @@ def _loaded(number: int, part: Part, given: Input, options: NewNodesOptions, obs
             return where
         if not where or "\0" in where or not (where == "-" or os.path.exists(where)):
             name = options.called("nodes").lstrip("-")
-            raise ManifestError(f'{name}: got "{where}", which is no file, wanted a file with one Node, or like:NODE')
+            raise ManifestError(f'{name}: expected a file with one Node, or like:NODE, got "{where}", which is no file')
         found = given.load(part)
     elif isinstance(part, KubeObject):
         found = Loaded((with_defaults(part) if given.defaults else part,))

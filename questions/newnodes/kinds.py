@@ -20,14 +20,14 @@ from ...simulation.scenario import Scenario
 
 LIKE = "like:"
 HOSTNAME = "kubernetes.io/hostname"
-WANTED = "wanted a file with one Node, or like:NODE"
-WANTED_COST = "wanted a number above 0"
+WANTED = "expected a file with one Node, or like:NODE"
+WANTED_COST = "expected a number above 0"
 _PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """What begins so is a taint that the control plane puts on a node for a time."""
 
 
 class NewNodeError(KubeclassicError):
-    """A question about new nodes that has no answer; the text says what was got and what is wanted."""
+    """A question about new nodes that has no answer; the text says what was expected and what came."""
 
 
 @attrs.frozen(kw_only=True)
@@ -92,12 +92,12 @@ def kinds_of(
     taken = frozenset(item.name for item in known if isinstance(item, Node))
     read = [_like(part, known) if isinstance(part, str) else _of_file(*part) for part in given]
     if not read:
-        raise NewNodeError(f"add-node: got none, {WANTED}")
+        raise NewNodeError(f"add-node: {WANTED}, got none")
     names = [kind.name for kind in read]
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise NewNodeError(f"add-node: got two of the name {name}, wanted different names: new nodes are named after them")
+            raise NewNodeError(f"add-node: expected different names, got {name} twice: new nodes are named after them")
         seen.add(name)
     priced = _with_costs(read, costs)
     named = [attrs.evolve(kind, taken=taken | {other.name for other in read if other is not kind}) for kind in priced]
@@ -108,7 +108,7 @@ def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
     name = text.removeprefix(LIKE)
     nodes = {item.name: item for item in known if isinstance(item, Node)}
     if name not in nodes:
-        raise UnknownNameError(f'add-node: got "{text}", wanted the name of a node after {LIKE}{did_you_mean(name, nodes)}')
+        raise UnknownNameError(f'add-node: expected the name of a node after {LIKE}, got "{text}"{did_you_mean(name, nodes)}')
     drivers = next((item for item in known if isinstance(item, CSINode) and item.name == name), None)
     slices = tuple(item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name)
     # *node* as it is when nothing is wrong with it: not cordoned, ready, without pressure.
@@ -131,7 +131,7 @@ def _of_file(where: str, loaded: Loaded) -> NodeKind:
     kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.ignored])
     if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
         got = f"{len(nodes)} Nodes" if len(nodes) > 1 else " and ".join(kinds) or "nothing"
-        raise ManifestError(f"{where}: got {got}, wanted one Node")
+        raise ManifestError(f"{where}: expected one Node, got {got}")
     return NodeKind(name=nodes[0].name, node=_new(nodes[0]), csi=drivers[0] if drivers else None)
 
 
@@ -154,7 +154,7 @@ def read_cost(name: str, value: Any) -> Decimal:
     except InvalidOperation:
         cost = Decimal(0)
     if not cost.is_finite() or not 0 < cost < Decimal(10) ** 15 or int(cost.as_tuple().exponent) < -9:
-        raise NewNodeError(f"cost: got {name}={value}, {WANTED_COST}")
+        raise NewNodeError(f"cost: {WANTED_COST}, got {name}={value}")
     return cost
 
 
@@ -168,9 +168,9 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     for part in (part for text in texts for part in text.split(",")):
         name, equals, number = part.rpartition("=")
         if not equals or not name:
-            raise NewNodeError(f'cost: got "{part}", wanted NAME=NUMBER')
+            raise NewNodeError(f'cost: expected NAME=NUMBER, got "{part}"')
         if name in found:
-            raise NewNodeError(f"cost: got {name} twice, wanted each once")
+            raise NewNodeError(f"cost: expected each once, got {name} twice")
         found[name] = read_cost(name, number)
     return found
 
@@ -182,11 +182,11 @@ def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list
     for given, cost in costs.items():
         name = given.removeprefix(LIKE) if names.get(given.removeprefix(LIKE), kinds[0]).is_copy else given
         if name not in names:
-            raise UnknownNameError(f'cost: got "{given}", wanted the name of a node to add{did_you_mean(given, names)}')
+            raise UnknownNameError(f'cost: expected the name of a node to add, got "{given}"{did_you_mean(given, names)}')
         found[name] = cost
     lacking = [name for name in names if found and name not in found]
     if lacking:
-        raise NewNodeError(f"cost: got none for {lacking[0]}, wanted one for each node to add, or none at all")
+        raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking[0]}")
     return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]
 
 

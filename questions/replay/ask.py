@@ -264,7 +264,7 @@ def _delays(options: ReplayOptions) -> Delays:
     given = options.delays or {}
     for name in given:
         if name not in flags:
-            raise UnknownNameError(f'delays: got "{name}", wanted {", ".join(flags)}{did_you_mean(name, flags)}')
+            raise UnknownNameError(f'delays: expected {", ".join(flags)}, got "{name}"{did_you_mean(name, flags)}')
     return Delays(**{**flags, **{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()}})
 
 

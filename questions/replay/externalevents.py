@@ -31,7 +31,7 @@ class ExternalEvents:
         if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
             current = self.cluster.node(item.name)
             if current is None:
-                raise ManifestError(f"{event.where}: {event.verb}: got {item.name}, wanted a node that exists at that time")
+                raise ManifestError(f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}")
             failures = self.failures
             {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)
         elif event.verb == DELETE:

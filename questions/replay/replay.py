@@ -200,7 +200,7 @@ class Replay:
         engine = self.engine
         cycle = engine.begin(pod)
         if node not in (names := [one.name for one in engine.nodes()]):
-            raise UnknownNameError(f'node: got "{node}", wanted a node of the cluster{did_you_mean(node, names)}')
+            raise UnknownNameError(f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, names)}')
         if (claims := cycle.template.claims) and engine.binder.enabled:
             engine.binder.remember(pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp)))
         return Decision(pod, host=node)

@@ -110,14 +110,14 @@ class Spec:
 def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
     """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was got and what was wanted.
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what came.
     """
     if isinstance(given, Mapping):
         return _Reader(given, "sweep", Path()).spec()
     check_type("spec", given, (str, os.PathLike), "a path or a dict")
     document = only_document(given, f"with {', '.join(SECTIONS)}")
     if document.repeated:
-        raise ManifestError(f"{given}: {document.repeated[0]}: got it twice, wanted it once")
+        raise ManifestError(f"{given}: {document.repeated[0]}: expected once, got twice")
     return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
 
 
@@ -134,7 +134,8 @@ class _Reader:
 
     def refuse(self, path: str, got: Any, wanted: str, near: str = "") -> NoReturn:
         """Raise the error that *path* has *got*."""
-        raise ManifestError(f"{self.where}{path and f': {path}'}: got {_told(got)}, wanted {wanted}{near}")
+        kind, stop, why = wanted.partition(": ")
+        raise ManifestError(f"{self.where}{path and f': {path}'}: expected {kind}, got {_told(got)}{stop}{why}{near}")
 
     def spec(self) -> Spec:
         if not isinstance(self.data, Mapping):

@@ -209,7 +209,7 @@ def _read(spec: Spec, place: Place) -> Scenario | Inputs:
     if not spec.trace:
         return scenario_of(spec.cluster, spec.pods, scheduler_names=place.scheduler_names, edits=place.edits, priorities=place.priorities)
     if place.edits:
-        raise ManifestError(f"{EDITS}: got {place.edits[0]!r} for a trace, wanted a cluster")
+        raise ManifestError(f"{EDITS}: expected a cluster, got {place.edits[0]!r} for a trace")
     choice = InputOptions(priorities=place.priorities, scheduler_names=place.scheduler_names)
     return read_inputs(paths_among("trace", spec.trace), choice, objects=objects_of("trace", spec.trace, defaults=True))
 

@@ -344,7 +344,7 @@ def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> s
     if nearest is not None:
         observer.remark(f"from {start}: the cluster runs {nearest[1]}")
     if start == find_any_release(options.end).version:
-        raise UnknownNameError(f"{options.called('start')}: got none, and the cluster runs {start}, wanted an earlier release")
+        raise UnknownNameError(f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}")
     return start
 
 
@@ -354,7 +354,7 @@ def _checked_pod(pod: str, scenario: Scenario) -> str:
     known = [found.key for found in scenario.pending]
     name = pod if "/" in pod else f"default/{pod}"
     if name not in known:
-        raise UnknownNameError(f"pod: got {pod}, wanted one that waits{did_you_mean(name, known)}")
+        raise UnknownNameError(f"pod: expected a pod that waits, got {pod}{did_you_mean(name, known)}")
     return name
 
 
@@ -364,5 +364,5 @@ def _policy(given: Any) -> Policy | None:
         return read_policy(given) if isinstance(given, Mapping) else given
     found = read_policy_file(Path(given)).policy
     if found is None:
-        raise PolicyError(f"{os.fspath(given)}: got a configuration without a Policy, wanted a Policy")
+        raise PolicyError(f"{os.fspath(given)}: expected a Policy, got a configuration without a Policy")
     return found

@@ -92,11 +92,11 @@ def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
         found = [find_any_release(step).version for step in steps]
         places = [known.index(version) for version in found]
         if len(found) < 2 or places != sorted(set(places)):
-            raise UnknownNameError(f"steps: got {','.join(steps)}, wanted two releases or more, oldest first")
+            raise UnknownNameError(f"steps: expected two releases or more, oldest first, got {','.join(steps)}")
         return found
     first, last = (known.index(find_any_release(name).version) for name in (start, end))
     if first >= last:
-        raise UnknownNameError(f"to: got {end}, wanted a release after {start}")
+        raise UnknownNameError(f"to: expected a release after {start}, got {end}")
     return known[first : last + 1]
 
 

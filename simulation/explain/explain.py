@@ -311,7 +311,7 @@ def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
 def _check_node(engine: Engine, name: str) -> None:
     names = set(engine.node_names())
     if name not in names:
-        raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, sorted(names))}')
+        raise UnknownNameError(f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, sorted(names))}')
 
 
 class _Explaining:

@@ -164,12 +164,12 @@ def _one(given: str, name: str, pods: Iterable[Pod], namespace: str | None) -> P
         where = "" if namespace is None else f" in namespace {namespace}"
         raise _unknown("pod", given, [word for pod in everyone for word in (pod.key, pod.name)], where)
     if len(found) > 1:
-        raise UnknownNameError(f'pod: got "{given}", wanted one of {", ".join(pod.key for pod in found)}')
+        raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{given}"')
     return found[0]
 
 
 def _unknown(what: str, name: str, names: Iterable[str], where: str = "") -> UnknownNameError:
-    return UnknownNameError(f'{what}: got "{name}", wanted a {what} of the input{where}{did_you_mean(name, names)}')
+    return UnknownNameError(f'{what}: expected a {what} of the input{where}, got "{name}"{did_you_mean(name, names)}')
 
 
 # --- workloads ------------------------------------------------------------------------------------------------------
@@ -187,9 +187,9 @@ def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Sc
     if not found:
         word = given.partition("/")[0]
         near = did_you_mean(given, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names}))
-        raise UnknownNameError(f'{kind}: got "{given}", which has no pod in the input, wanted a {kind} that has one{near}')
+        raise UnknownNameError(f'{kind}: expected a {kind} that has one, got "{given}", which has no pod in the input{near}')
     if len(namespaces) > 1:
-        raise UnknownNameError(f'{kind}: got "{given}", which namespaces {", ".join(namespaces)} have, wanted -n with one of them')
+        raise UnknownNameError(f'{kind}: expected -n with one of them, got "{given}", which namespaces {", ".join(namespaces)} have')
     ours = sorted(found, key=_rank)
     return Subject(ours[0], f"{kind} {namespaces[0]}/{name}", tuple(ours))
 

@@ -96,7 +96,7 @@ class TestWarnings:
         assert warnings(RELEASES["1.15"], priorities=written) == (
             "priority Ratio: this release ignores its resources and looks at cpu and memory",
         )
-        assert warnings(priorities=written) == ("priority Ratio: resource cpu: got weight -1, wanted 1 or more; upstream only logs it",)
+        assert warnings(priorities=written) == ("priority Ratio: resource cpu: expected 1 or more, got weight -1; upstream only logs it",)
 
     def test_the_rest(self):
         """Unknown keys, no priorities at all, a timeout in seconds, no name."""
@@ -105,4 +105,4 @@ class TestWarnings:
         assert warnings(extenders=[{"urlPrefix": "http://a", "httpTimeout": 5}]) == (
             "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",
         )
-        assert warnings(predicates=[None]) == ("an entry of the Policy has no name, wanted that of a predicate",)
+        assert warnings(predicates=[None]) == ("an entry of the Policy has no name, expected that of a predicate",)

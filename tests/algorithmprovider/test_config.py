@@ -63,10 +63,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("document", "message"),
         [
-            ({"kind": "Policy"}, 'conf: kind: got "Policy", wanted KubeSchedulerConfiguration'),
-            ({"apiVersion": "v1"}, 'conf: apiVersion: got "v1", wanted kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1'),
-            ({"algorithmSource": {"provider": 1}}, "conf: algorithmSource.provider: got 1, wanted a string"),
-            ({"featureGates": {"A": "on"}}, 'conf: featureGates: got "on", wanted true or false'),
+            ({"kind": "Policy"}, 'conf: kind: expected KubeSchedulerConfiguration, got "Policy"'),
+            ({"apiVersion": "v1"}, 'conf: apiVersion: expected kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1, got "v1"'),
+            ({"algorithmSource": {"provider": 1}}, "conf: algorithmSource.provider: expected a string, got 1"),
+            ({"featureGates": {"A": "on"}}, 'conf: featureGates: expected true or false, got "on"'),
         ],
     )
     def test_unreadable(self, document, message):
@@ -102,7 +102,7 @@ class TestPolicyFiles:
         """What cannot be read is said with file and path."""
         file = tmp_path / "policy.json"
         file.write_text('{"apiVersion": "v1", "predicates": 3}')
-        with pytest.raises(PolicyError, match=r"policy.json, document 1: invalid policy: predicates: got 3, wanted a list"):
+        with pytest.raises(PolicyError, match=r"policy.json, document 1: invalid policy: predicates: expected a list, got 3"):
             load_policy(file)
 
     def test_relative_path(self, tmp_path):

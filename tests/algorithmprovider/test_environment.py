@@ -22,7 +22,7 @@ class TestTheLimit:
         assert max_pd_vols({MAX_PD_VOLS: written}) is None
         told = ignored_limit({MAX_PD_VOLS: written})
         assert told is not None
-        assert "wanted a whole number above 0" in told
+        assert "expected a whole number above 0" in told
         assert len(told) < 200
 
     def test_nothing(self) -> None:

@@ -40,10 +40,10 @@ class TestReadPolicy:
     @pytest.mark.parametrize(
         ("document", "message"),
         [
-            ({"predicates": {}}, "invalid policy: predicates: got an empty object, wanted a list"),
-            ({"predicates": [{"name": 3}]}, "invalid policy: predicates[0].name: got 3, wanted a string"),
-            ({"priorities": [{"weight": "1"}]}, 'invalid policy: priorities[0].weight: got "1", wanted a whole number'),
-            ({"extenders": [{"httpTimeout": "5s"}]}, 'invalid policy: extenders[0].httpTimeout: got "5s", wanted a whole number'),
+            ({"predicates": {}}, "invalid policy: predicates: expected a list, got an empty object"),
+            ({"predicates": [{"name": 3}]}, "invalid policy: predicates[0].name: expected a string, got 3"),
+            ({"priorities": [{"weight": "1"}]}, 'invalid policy: priorities[0].weight: expected a whole number, got "1"'),
+            ({"extenders": [{"httpTimeout": "5s"}]}, 'invalid policy: extenders[0].httpTimeout: expected a whole number, got "5s"'),
             ({"kind": "Pod", "apiVersion": "v1"}, 'invalid policy: no kind "Pod" is registered for version "v1"'),
             ({"kind": "Policy", "apiVersion": "v2"}, 'invalid policy: no kind "Policy" is registered for version "v2"'),
         ],
@@ -81,7 +81,7 @@ class TestExtenderConfig:
     def test_bytes_are_base64(self):
         """Certificates given by value are base64."""
         assert extender(tlsConfig={"caData": "Zm9v"}).tls.ca_data == b"foo"
-        with pytest.raises(PolicyError, match=r"extenders\[0\].tlsConfig.caData: got \"\(hidden\)\", wanted bytes in base64"):
+        with pytest.raises(PolicyError, match=r"extenders\[0\].tlsConfig.caData: expected bytes in base64, got \"\(hidden\)\""):
             extender(tlsConfig={"caData": "!"})
 
     def test_a_key_is_not_shown(self):

@@ -42,5 +42,5 @@ class TestFindRelease:
 
     def test_unknown(self):
         """Another release is refused, with the list of those that there are."""
-        with pytest.raises(UnknownNameError, match=r'release: got "1.9", wanted 1\.12, 1\.13, 1\.14, 1\.15, 1\.16'):
+        with pytest.raises(UnknownNameError, match=r'release: expected 1\.12, 1\.13, 1\.14, 1\.15, 1\.16, got "1.9"'):
             find_release("1.9")

@@ -122,13 +122,13 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("verb", "item", "message"),
         [
-            ("add", pod("p"), "Pod default/p: metadata.name: got the name of one that is there, wanted a new one"),
+            ("add", pod("p"), "Pod default/p: metadata.name: expected a new name, got that of an object that is there"),
             ("add", manifest("Ingress", "i"), "manifest: got an object of kind Ingress, which scheduling does not read"),
-            ("add", {"metadata": {}}, "manifest 1: kind: got nothing, wanted the kind of a Kubernetes object"),
-            ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: got 1, wanted an object"),
+            ("add", {"metadata": {}}, "manifest 1: kind: expected the kind of a Kubernetes object, got nothing"),
+            ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: expected an object, got 1"),
             ("update", manifest("Node", "x"), 'Node: got "x", which the cluster does not have'),
-            ("update", pod("p", nodeName="b"), 'Pod default/p: spec.nodeName: got "b", wanted a: pods do not move'),
-            ("update", pod("p"), 'Pod default/p: spec.nodeName: got "", wanted a: pods do not move'),
+            ("update", pod("p", nodeName="b"), 'Pod default/p: spec.nodeName: expected a, got "b": pods do not move'),
+            ("update", pod("p"), 'Pod default/p: spec.nodeName: expected a, got "": pods do not move'),
             ("delete", Node(metadata=ObjectMeta(name="x")), 'Node: got "x", which the cluster does not have'),
         ],
     )

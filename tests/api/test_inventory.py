@@ -47,9 +47,9 @@ class TestFinding:
     @pytest.mark.parametrize(
         ("name", "message"),
         [
-            ("web", 'pod: got "web", wanted one of shop/web, blog/web'),
-            ("bound", 'pod: got "bound", which is on node a, wanted a pod without a node'),
-            ("dbb", 'pod: got "dbb", wanted a pod without a node; did you mean "db"?'),
+            ("web", 'pod: expected one of shop/web, blog/web, got "web"'),
+            ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
+            ("dbb", 'pod: expected a pod without a node, got "dbb"; did you mean "db"?'),
         ],
     )
     def test_refusals(self, name: str, message: str) -> None:

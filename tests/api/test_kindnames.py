@@ -23,8 +23,8 @@ def test_plurals_and_short_names(word: str, kind: str) -> None:
 
 def test_other_words() -> None:
     """An unknown word is refused with near ones, anything else with what is wanted."""
-    with pytest.raises(UnknownNameError, match=r'^kind: got "nodse", wanted one such as pod, node or pvc; did you mean "node"'):
+    with pytest.raises(UnknownNameError, match=r'^kind: expected one such as pod, node or pvc, got "nodse"; did you mean "node"'):
         kind_of("nodse")
-    with pytest.raises(WrongTypeError, match=r"^kind: got 7 \(int\), wanted a class such as Pod"):
+    with pytest.raises(WrongTypeError, match=r"^kind: expected a class such as Pod, .*, got 7 \(int\)"):
         kind_of(7)  # type: ignore[arg-type]  # what is tested
     assert kind_of(Node) is Node

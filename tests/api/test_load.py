@@ -171,23 +171,23 @@ class TestErrors:
                 "a.jsonl, line 2, column 9: broken JSON: expecting ':' delimiter",
             ),
             ("a.json.gz", b"\x1f\x8bxyz", "a.json.gz: broken gzip data"),
-            ("a.yaml", b"kind: \xff", "a.yaml: byte 6: got bytes that are no text, wanted UTF-8"),
-            ("a.yaml", "kind: Node\nmetadata: {name: a}\n---\n- 5\n", "a.yaml, document 2: got 5, wanted a Kubernetes object"),
-            ("a.yaml", "just text", 'a.yaml, document 1: got "just text", wanted a Kubernetes object'),
-            ("a.yaml", "x: 1", "a.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
-            ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
-            ("a.yaml", "kind: CronJob", "a.yaml, document 1 (CronJob): metadata.name: got nothing, wanted a name"),
-            ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: got 5, wanted a list"),
+            ("a.yaml", b"kind: \xff", "a.yaml: byte 6: expected UTF-8, got bytes that are no text"),
+            ("a.yaml", "kind: Node\nmetadata: {name: a}\n---\n- 5\n", "a.yaml, document 2: expected a Kubernetes object, got 5"),
+            ("a.yaml", "just text", 'a.yaml, document 1: expected a Kubernetes object, got "just text"'),
+            ("a.yaml", "x: 1", "a.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing"),
+            ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: expected a name, got nothing"),
+            ("a.yaml", "kind: CronJob", "a.yaml, document 1 (CronJob): metadata.name: expected a name, got nothing"),
+            ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: expected a list, got 5"),
             (
                 "a.json",
                 '{"kind": "List", "items": [{}]}',
-                "a.json, document 1, item 1: kind: got nothing, wanted the kind of a Kubernetes object",
+                "a.json, document 1, item 1: kind: expected the kind of a Kubernetes object, got nothing",
             ),
-            ("a.json", '{"kind": "PodList", "items": [5]}', "a.json, document 1, item 1: got 5, wanted a Kubernetes object"),
+            ("a.json", '{"kind": "PodList", "items": [5]}', "a.json, document 1, item 1: expected a Kubernetes object, got 5"),
             (
                 "a.json",
                 '{"kind": "NodeList", "items": [{"metadata": {"name": "w"}, "spec": {"taints": [{"effect": "NoSched"}]}}]}',
-                'a.json, document 1, item 1 (Node w): spec.taints[0].effect: got "NoSched", wanted NoSchedule, ',
+                'a.json, document 1, item 1 (Node w): spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute',
             ),
             ("a.json", "[" * 100_000, "a.json: JSON nested too deeply"),
             ("a.yaml", "a: \x00", "a.yaml: broken YAML: "),
@@ -232,14 +232,14 @@ class TestWhatIsKept:
     def test_a_node_stands_there_once(self, tmp_path: Path) -> None:
         """Two nodes of one name are refused, as nobody can tell which of them is meant."""
         path = written(tmp_path, "a.json", json.dumps([NODE, NODE]))
-        with pytest.raises(ManifestError, match=r"document 2 \(Node n1\): metadata.name: got n1 again, wanted each node once$"):
+        with pytest.raises(ManifestError, match=r"document 2 \(Node n1\): metadata.name: expected each node once, got n1 again$"):
             load(path)
 
     def test_what_an_api_server_refuses(self, tmp_path: Path) -> None:
         """An object with a fault is kept, with a warning that says where it is."""
         loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSchedule"}]}})))
         assert names(loaded) == ["Node n1"]
-        assert "document 1 (Node n1): spec.taints[0].key: got nothing, wanted a label's key" in str(loaded.warnings[0])
+        assert "document 1 (Node n1): spec.taints[0].key: expected a label's key, got nothing" in str(loaded.warnings[0])
 
     def test_generated_names(self, tmp_path: Path) -> None:
         """Objects with generateName get running numbers."""

@@ -44,7 +44,7 @@ def test_data_begins_with_the_main_table() -> None:
     view = View(title="v", sections=both, main="b")
     assert [table.name for table in view.tables_of("table")] == ["a", "b"]
     assert [table.name for table in view.tables_of("data")] == ["b", "a"]
-    with pytest.raises(UnknownNameError, match='table: got "c", wanted b or a'):
+    with pytest.raises(UnknownNameError, match='table: expected b or a, got "c"'):
         view.frame("c")
 
 

@@ -70,7 +70,7 @@ class StoreTransport:
         answer = await self._answered(request, fault)
         if answer.watch is not None:
             answer.watch.leave()
-            raise TransportError(f"{request.method} {request.path}: got a watch, wanted an answer")
+            raise TransportError(f"{request.method} {request.path}: expected an answer, got a watch")
         return Response(answer.status, answer.encoded(), answer.headers)
 
     @asynccontextmanager

@@ -239,7 +239,7 @@ def _read(path: Path, release: str | None) -> Json:
         case = {"version": DEFAULT_RELEASE, **documents[0]}
         return case if release is None else _with_release(case, find_any_release(release))
     if any("pending" in document for document in documents):
-        raise ManifestError(f"{path}: got {len(documents)} cases, wanted one")
+        raise ManifestError(f"{path}: expected one, got {len(documents)} cases")
     items = [item for document in documents for item in (document.get("items") or [document])]
     waiting = [item for item in items if _waits(item)]
     config = {"percentageOfNodesToScore": 100, "preemption": False}

@@ -100,7 +100,7 @@ def read_hosts(path: Path, release: str) -> Hosts:
         hosts = document["hosts"]
         return dict(zip(document["pods"], hosts[release] if isinstance(hosts, dict) else hosts, strict=True))
     except (ValueError, KeyError, TypeError):
-        raise ManifestError(f'{path}: got no hosts of {release}, wanted {{"pods": [...], "hosts": [...]}}') from None
+        raise ManifestError(f'{path}: expected {{"pods", got no hosts of {release}: [...], "hosts": [...]}}') from None
 
 
 def differing(found: Hosts, wanted: Hosts) -> Iterator[str]:
@@ -111,9 +111,9 @@ def differing(found: Hosts, wanted: Hosts) -> Iterator[str]:
         if pod not in known:
             yield f"pod {pod}: not in the case"
         elif known[pod] != (host or None):
-            yield f"pod {pod}: got {known[pod]}, wanted {host}"
+            yield f"pod {pod}: expected {host}, got {known[pod]}"
     if len(wanted) < len(found):
-        yield f"got {len(found)} pods, wanted {len(wanted)}"
+        yield f"expected {len(wanted)}, got {len(found)} pods"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -126,7 +126,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--bare", action="store_true", help="leave pods as the file has them")
     asked = parser.parse_args(words)
     if asked.repeat < 1:
-        parser.error(f"--repeat: got {asked.repeat}, wanted 1 or more")
+        parser.error(f"--repeat: expected 1 or more, got {asked.repeat}")
     try:
         case = read_case(asked.case, asked.release, bare=asked.bare)
         wanted = None if asked.check is None else read_hosts(asked.check, case["version"])

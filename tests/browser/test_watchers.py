@@ -44,7 +44,7 @@ def test_a_fault_is_seen(body: str, fault: str, made: Page, visit: Visits) -> No
             break
         page.wait_for_timeout(50)
     else:
-        pytest.fail(f"got {visit.faults}, wanted {fault}")
+        pytest.fail(f"expected {fault}, got {visit.faults}")
     visit.faults.clear()
 
 

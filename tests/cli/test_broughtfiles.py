@@ -28,7 +28,7 @@ def config_map(name: str, **data: str) -> str:
 YAML_POLICY = f"kind: Policy\napiVersion: v1\npriorities: [{PRIORITY}]\n"
 POINTING = f"{ALPHA}algorithmSource: {{policy: {{configMap: {{name: policy}}}}}}\n"
 TWO_MAPS = "\n---\n".join([config_map("scheduler", config_yaml=POINTING), config_map("policy", policy_cfg=PACKING)])
-REFUSED_YAML = (1, "json parse error: got YAML, wanted JSON")
+REFUSED_YAML = (1, "json parse error: expected JSON, got YAML")
 EMPTY, STRICT = (0, "has no apiVersion, so that 1.1"), (1, "strict decoder error: predicates: found unknown field: predicates")
 FILES: dict[str, tuple[str, dict[str, tuple[int, str]]]] = {
     "unknown-key.json": (
@@ -209,7 +209,7 @@ class TestWhatRuns:
         ("kind: Pod\nmetadata:\n  name: {{ .Values.name }}\n", "f.yaml, line 3, column 10: got a template ({{ ... }}): render it first"),
         ("{{- if .Values.on }}\nkind: Pod\n{{- end }}\n", "got a template ({{ ... }}): render it first, as `helm template` does"),
         ("{% if on %}\nkind: Pod\n{% endif %}\n", "got a template ({% ... %})"),
-        ("replicas: 3\n", "f.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
+        ("replicas: 3\n", "f.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing"),
     ],
 )
 def test_what_is_no_manifest(text: str, says: str, folder: Path) -> None:

@@ -156,8 +156,8 @@ class TestFormats:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (["-o", "ymal"], "got 'ymal', wanted json, jsonl, yaml; for a file write --output ymal"),
-            (["-o", "x.json", "--output", "y.json"], "-o: got x.json beside --output y.json, wanted json, jsonl, yaml"),
+            (["-o", "ymal"], "expected json, jsonl, yaml, got 'ymal'; for a file write --output ymal"),
+            (["-o", "x.json", "--output", "y.json"], "-o: expected json, jsonl, yaml, got x.json beside --output y.json"),
         ],
     )
     def test_other_words_after_o_are_refused(self, folder: Path, options: list[str], says: str) -> None:
@@ -253,7 +253,7 @@ class TestPolicies:
     def test_policies_ended(self, folder: Path, command: str, release: str, capsys: pytest.CaptureFixture[str]) -> None:
         """Asked about a release that has no Policies, the commands say when they ended."""
         assert run(["policy", command, "net.json", "--release", release]) == 2
-        says = f"kubeclassic: --release: got {release}, but Policies ended with 1.22; wanted 1.12, 1.13, 1.14, 1.15, 1.16"
+        says = f"kubeclassic: --release: expected 1.12, 1.13, 1.14, 1.15, 1.16, got {release}, but Policies ended with 1.22"
         assert capsys.readouterr().err.startswith(says)
 
 

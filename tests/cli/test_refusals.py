@@ -171,9 +171,9 @@ RETURNED = {
     "total-old": Refusal(TWO_HEAVY, "Total priority of priority functions has overflown", OLD),
     "total-new": Refusal(TWO_HEAVY, "total priority of priority functions has overflown", NEW),
     "undecodable-version": Refusal({"apiVersion": "v2"}, 'invalid policy: no kind "Policy" is registered for version "v2"'),
-    "undecodable-list": Refusal({"predicates": 3}, "invalid policy: predicates: got 3, wanted a list"),
+    "undecodable-list": Refusal({"predicates": 3}, "invalid policy: predicates: expected a list, got 3"),
     "undecodable-weight": Refusal(
-        {"priorities": [{"weight": "1"}]}, 'invalid policy: priorities[0].weight: got "1", wanted a whole number'
+        {"priorities": [{"weight": "1"}]}, 'invalid policy: priorities[0].weight: expected a whole number, got "1"'
     ),
 }
 REFUSALS = VALIDATION | FATAL | RETURNED
@@ -243,11 +243,11 @@ class TestPolicies:
         ("text", "says"),
         [
             ('{"kind": "Policy",\n "predicates": [}', "policy.json, line 2, column 17: broken JSON: expecting value"),
-            ('{"kind": "Policies"}', "policy.json: got 0 documents that may be a Policy, wanted one Policy or one ConfigMap"),
-            ("", "policy.json: got 0 documents that may be a Policy, wanted one Policy or one ConfigMap"),
+            ('{"kind": "Policies"}', "policy.json: expected one Policy or one ConfigMap, got 0 documents that may be a Policy"),
+            ("", "policy.json: expected one Policy or one ConfigMap, got 0 documents that may be a Policy"),
             (
                 '{"kind": "Policy"} {"kind": "Policy"}',
-                "policy.json: got 2 documents that may be a Policy, wanted one Policy or one ConfigMap",
+                "policy.json: expected one Policy or one ConfigMap, got 2 documents that may be a Policy",
             ),
         ],
     )
@@ -319,7 +319,7 @@ class TestPlaces:
         assert (refused, "no release has No pe; " in hint) == (f"refused by 1.16: policy.json: {NO_PREDICATE.format('No pe')}", True)
 
 
-PROVIDERS = "wanted DefaultProvider or ClusterAutoscalerProvider"
+PROVIDERS = "expected DefaultProvider or ClusterAutoscalerProvider"
 
 
 @each_release

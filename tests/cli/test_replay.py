@@ -121,7 +121,7 @@ def test_an_event_that_cannot_be(folder: Path) -> None:
     (folder / "good.yaml").write_text(NODE + pod("one"))
     (folder / "fails.jsonl").write_text('{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
     _, err = ran("replay", "good.yaml", "fails.jsonl", status=2)
-    assert err.splitlines()[-1] == "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time"
+    assert err.splitlines()[-1] == "kubeclassic: fails.jsonl, document 1: Fail: expected a node that exists at that time, got b"
 
 
 def test_an_error_leaves_nothing_half_written(folder: Path) -> None:
@@ -205,16 +205,16 @@ def test_a_device_is_written_to() -> None:
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        ("{opcode: createPods, count: 1000000000000}", "count: got 1000000000000, wanted at most 10,000,000"),
-        ("{opcode: createPods, count: -1}", "count: got -1, wanted 0 or more"),
-        ("{opcode: createPods, count: 1, perSecond: .nan}", "perSecond: got "),
-        ("{opcode: createPods, count: 1, perSecond: 1" + "0" * 400 + "}", "perSecond: got "),
-        ("{opcode: sleep, duration: -1s}", 'duration: got "-1s", wanted seconds, or a duration'),
-        ("{opcode: sleep, duration: 1000000000000000}", "duration: got 1000000000000000, wanted at most 100 years"),
-        ("{opcode: sleep, duration: [1]}", "duration: got a list, wanted seconds, or a duration"),
+        ("{opcode: createPods, count: 1000000000000}", "count: expected at most 10,000,000, got 1000000000000"),
+        ("{opcode: createPods, count: -1}", "count: expected 0 or more, got -1"),
+        ("{opcode: createPods, count: 1, perSecond: .nan}", "perSecond: expected "),
+        ("{opcode: createPods, count: 1, perSecond: 1" + "0" * 400 + "}", "perSecond: expected "),
+        ("{opcode: sleep, duration: -1s}", 'duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got "-1s"'),
+        ("{opcode: sleep, duration: 1000000000000000}", "duration: expected at most 100 years, got 1000000000000000"),
+        ("{opcode: sleep, duration: [1]}", "duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got a list"),
         ("{opcode: sleep, duratoin: 1s}", 'duratoin: got an unknown field; did you mean "duration"'),
-        ("{opcode: slep}", 'opcode: got "slep", wanted one of '),
-        ("{opcode: [sleep]}", "opcode: got a list, wanted one of "),
+        ("{opcode: slep}", 'opcode: expected one of '),
+        ("{opcode: [sleep]}", "opcode: expected one of "),
     ],
 )
 def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path: Path, operation: str, text: str) -> None:
@@ -230,16 +230,16 @@ def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path: Path, operat
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"sn,cpu_milli,memory_mib\nn," + b"9" * 5000 + b",1\n", "line 2: cpu_milli: got "),
-        (b"sn,cpu_milli,memory_mib\nn,-1,1\n", 'line 2: cpu_milli: got "-1", wanted a whole number'),
-        (b"sn,cpu_milli,memory_mib\nn,nan,1\n", 'line 2: cpu_milli: got "nan", wanted a whole number'),
-        ("sn,cpu_milli,memory_mib\nn,１２,1\n".encode(), "line 2: cpu_milli: got "),  # noqa: RUF001  # digits of another script
-        (b"sn,cpu\nn,1\n", "line 1: got columns sn,cpu, wanted cpu_milli,memory_mib too"),
-        (b"sn,cpu_milli,memory_mib\n\xff,1,1\n", "got bytes that are no text, wanted CSV in UTF-8"),
-        (b"", "line 1: got columns none, wanted those of nodes (sn, ...) or of pods (name, ...)"),
-        (b"x" * 10_000 + b"\n", "line 1: got columns xxxx"),
+        (b"sn,cpu_milli,memory_mib\nn," + b"9" * 5000 + b",1\n", "line 2: cpu_milli: expected "),
+        (b"sn,cpu_milli,memory_mib\nn,-1,1\n", 'line 2: cpu_milli: expected a whole number, got "-1"'),
+        (b"sn,cpu_milli,memory_mib\nn,nan,1\n", 'line 2: cpu_milli: expected a whole number, got "nan"'),
+        ("sn,cpu_milli,memory_mib\nn,１２,1\n".encode(), "line 2: cpu_milli: expected "),  # noqa: RUF001  # digits of another script
+        (b"sn,cpu\nn,1\n", "line 1: expected the columns cpu_milli,memory_mib too, got sn,cpu"),
+        (b"sn,cpu_milli,memory_mib\n\xff,1,1\n", "expected CSV in UTF-8, got bytes that are no text"),
+        (b"", "line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got none"),
+        (b"x" * 10_000 + b"\n", "or of pods (name, ...), got xxxx"),
         (b'sn,cpu_milli,memory_mib\n"n' + b"x" * 200_000 + b'",1,1\n', "broken CSV: field larger than field limit"),
-        (b"sn,cpu_milli,memory_mib\nn,1,1\nn,1,1\n", 'line 3: sn: got "n" again, wanted each name once'),
+        (b"sn,cpu_milli,memory_mib\nn,1,1\nn,1,1\n", 'line 3: sn: expected each name once, got "n" again'),
     ],
     ids=range(10),
 )
@@ -257,13 +257,13 @@ def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path: Path, content: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("percentage=\uff11\uff12", "--a: percentage: got "),
-        ("percentage=-1", '--a: percentage: got "-1", wanted a number from 0 to 100'),
-        ("percentage=" + "9" * 5000, "--a: percentage: got "),
-        ("config=", "--a: got config without a value, wanted config=FILE"),
-        ("policy=a\0b", "--a: policy: got "),
+        ("percentage=\uff11\uff12", "--a: percentage: expected "),
+        ("percentage=-1", '--a: percentage: expected a number from 0 to 100, got "-1"'),
+        ("percentage=" + "9" * 5000, "--a: percentage: expected "),
+        ("config=", "--a: expected config=FILE, got config without a value"),
+        ("policy=a\0b", "--a: policy: expected "),
         ("relase=1.16", 'did you mean "release"'),
-        ("x" * 5000, "--a: got "),
+        ("x" * 5000, "--a: expected "),
         ("policy='a", "no closing quotation"),
     ],
     ids=range(8),

@@ -74,7 +74,7 @@ class TestSnapshot:
     def test_an_unknown_context(self, config: Path) -> None:
         """A context that the kubeconfig does not have is exit status 2 and one line."""
         said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
-        assert "--context: got nowhere, wanted one of contexts: there" in said
+        assert "--context: expected one of contexts (there), got nowhere" in said
 
     def test_a_server_that_refuses(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A server that does not know us is one line with its address and what it said."""

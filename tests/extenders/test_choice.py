@@ -102,13 +102,13 @@ class TestPython:
         file = tmp_path / "calls.jsonl"
         file.write_text("")
         ignorable = {**POLICY, "extenders": [{**POLICY["extenders"][0], "ignorable": True}]}
-        with pytest.raises(RecordError, match=r"calls\.jsonl: got no answer to a request to http://127\.0\.0\.1:1/x/filter"):
+        with pytest.raises(RecordError, match=r"calls\.jsonl: expected .*, got no answer to a request to http://127\.0\.0\.1:1/x/filter"):
             hosts(policy=ignorable, extenders=f"replay {file}")
 
     @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
     def test_other_words(self, words: str) -> None:
         """Other words are refused."""
-        with pytest.raises(UnknownNameError, match="wanted off, call, record FILE or replay FILE"):
+        with pytest.raises(UnknownNameError, match="expected off, call, record FILE or replay FILE"):
             hosts(policy=POLICY, extenders=words)
 
     def test_a_copy_goes_on(self, answering: Answering) -> None:
@@ -149,7 +149,7 @@ class TestRecords:
     def test_what_is_no_record(self, tmp_path: Path, line: str) -> None:
         """A line of another form is refused with its number."""
         (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
-        with pytest.raises(RecordError, match="r, line 2: got no recorded request"):
+        with pytest.raises(RecordError, match=r"r, line 2: expected url, .*, got no recorded request"):
             Replayed.read(tmp_path / "r")
 
     def test_files_that_cannot_be_used(self, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ class TestCommands:
     @pytest.mark.parametrize(
         ("words", "text"),
         [
-            (["--extenders", "replay"], "--extenders: got replay, wanted replay FILE"),
+            (["--extenders", "replay"], "--extenders: expected replay FILE, got replay"),
             (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
         ],
     )

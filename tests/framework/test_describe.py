@@ -161,7 +161,7 @@ class TestDiff:
 
     def test_an_unknown_release(self):
         """A release that there is not is refused, with those that there are."""
-        with pytest.raises(UnknownNameError, match=r"wanted 1\.12 to 1\.36"):
+        with pytest.raises(UnknownNameError, match=r"expected 1\.12 to 1\.36"):
             describe_any("1.37")
 
 

@@ -44,7 +44,7 @@ class TestExpansion:
 class TestWeights:
     def test_a_sum_that_does_not_fit(self) -> None:
         """A weight has 32 bits, so no sum of positive ones can be too large."""
-        assert "wanted a whole number from -2147483648 to 2147483647" in refusal({"score": enabled(NodeAffinity=2**63 // 100)})
+        assert "expected a whole number from -2147483648 to 2147483647" in refusal({"score": enabled(NodeAffinity=2**63 // 100)})
 
     def test_a_weight_after_a_negative_one(self) -> None:
         """After a negative weight the original's check wraps around and refuses the next plugin; the last one may be negative."""

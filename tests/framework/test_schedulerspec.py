@@ -44,12 +44,12 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"release": "1.27", "policy": {}}, "policy: got one, which release 1.27 does not have, wanted a profile"),
-        ({"profile": {}, "release": "1.14"}, "profile: got one, which release 1.14 does not have, wanted release 1.36"),
+        ({"release": "1.27", "policy": {}}, "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"),
+        ({"profile": {}, "release": "1.14"}, "profile: expected release 1.36, got one, which release 1.14 does not have"),
         ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.17 on they are the same"),
         (
             {"config": read_configuration(), "release": "1.16"},
-            "config: got a value of type KubeSchedulerConfiguration, wanted one of releases with predicates",
+            "config: expected one of releases with predicates and priorities, got a value of type KubeSchedulerConfiguration",
         ),
         ({"percentage_of_nodes_to_score": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
         ({"release": "1.30", "gates": {"PodLevelResources": True}}, "gates: unrecognized feature gate: PodLevelResources; "),
@@ -79,5 +79,5 @@ class Closed(Plugin):
 
 def test_unknown_names() -> None:
     """An unknown release is refused."""
-    with pytest.raises(UnknownNameError, match=r'^release: got "1.99"'):
+    with pytest.raises(UnknownNameError, match=r'^release: expected .*, got "1.99"'):
         SchedulerSpec.of(options_of({"release": "1.99"})).read()

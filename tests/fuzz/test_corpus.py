@@ -35,7 +35,7 @@ def test_rules_that_are_no_exception(name: str) -> None:
 
 def test_a_scenario_reads_its_own_folder(tmp_path: Path) -> None:
     """A template outside of the folder of its scenario is not read, neither by its path nor by a link, and not told of."""
-    assert "wanted a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")])
+    assert "expected a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")])
     (tmp_path / "secret.yaml").write_text("secret: 5\n")
     folder = tmp_path / "scenario"
     folder.mkdir()

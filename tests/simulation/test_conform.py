@@ -128,12 +128,12 @@ class TestScripts:
     @pytest.mark.parametrize(
         ("field", "value", "line"),
         [
-            ("popped", None, 'steps[1] (pop).popped: got "ns/a", wanted null'),
-            ("error", "no", 'steps[1] (pop).error: got null, wanted "no"'),
-            ("active", ["ns/b"], 'steps[1] (pop).active: got [], wanted ["ns/b"]'),
-            ("backoff", ["ns/b"], 'steps[1] (pop).backoff: got [], wanted ["ns/b"]'),
-            ("unschedulable", ["ns/b"], 'steps[1] (pop).unschedulable: got [], wanted ["ns/b"]'),
-            ("nominated", {"n": ["ns/b"]}, 'steps[1] (pop).nominated[n]: got null, wanted ["ns/b"]'),
+            ("popped", None, 'steps[1] (pop).popped: expected null, got "ns/a"'),
+            ("error", "no", 'steps[1] (pop).error: expected "no", got null'),
+            ("active", ["ns/b"], 'steps[1] (pop).active: expected ["ns/b"], got []'),
+            ("backoff", ["ns/b"], 'steps[1] (pop).backoff: expected ["ns/b"], got []'),
+            ("unschedulable", ["ns/b"], 'steps[1] (pop).unschedulable: expected ["ns/b"], got []'),
+            ("nominated", {"n": ["ns/b"]}, 'steps[1] (pop).nominated[n]: expected ["ns/b"], got null'),
         ],
     )
     def test_each_field_of_a_step_counts(self, tmp_path: Path, field: str, value: Any, line: str) -> None:
@@ -145,7 +145,7 @@ class TestScripts:
     def test_a_step_too_few_is_a_difference(self, tmp_path: Path) -> None:
         """An answer that ends before the script differs, though all its steps agree."""
         report = check_family(family_of(tmp_path, SCRIPT, STEPS | {"steps": STEPS["steps"][:1]}))
-        assert report.different == {"a script": ["steps: got 2, wanted 1"]}
+        assert report.different == {"a script": ["steps: expected 1, got 2"]}
 
     def test_an_answer_of_cycles_is_a_difference(self, tmp_path: Path) -> None:
         """An answer to another kind of case agrees with no script."""
@@ -157,17 +157,17 @@ class TestForms:
     @pytest.mark.parametrize(
         ("case", "text"),
         [
-            ([], "wanted a case: an object with a name"),
-            ({"version": "1.16"}, "wanted a case: an object with a name"),
+            ([], "expected a case: an object with a name"),
+            ({"version": "1.16"}, "expected a case: an object with a name"),
             ({"name": "a", "pending": []}, "no version"),
             ({"name": "a", "version": "1.16"}, "neither pending, a list of pods, nor script, a list of operations"),
-            (PROBLEM | {"extender": {}}, "field extender is not known: wanted name, version, config, objects, pending, nominated"),
-            (PROBLEM | {"extenders": {"http://x": {"filter": []}}}, "extenders: got an object, wanted an object: URL prefix"),
-            (SCRIPT | {"pending": []}, "field pending is not known: wanted name, version, podPriority, namespaces, script"),
-            (SCRIPT | {"podPriority": None}, "podPriority: got null, wanted true or false"),
-            (SCRIPT | {"script": []}, "script: got an empty list, wanted a list of operations"),
-            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, 'script[1]: op: got "peek", wanted one of add, '),
-            (SCRIPT | {"script": ["pop"]}, 'script[0]: got "pop", wanted an object'),
+            (PROBLEM | {"extender": {}}, "field extender is not known: expected name, version, config, objects, pending, nominated"),
+            (PROBLEM | {"extenders": {"http://x": {"filter": []}}}, "extenders: expected an object: URL prefix"),
+            (SCRIPT | {"pending": []}, "field pending is not known: expected name, version, podPriority, namespaces, script"),
+            (SCRIPT | {"podPriority": None}, "podPriority: expected true or false, got null"),
+            (SCRIPT | {"script": []}, "script: expected a list of operations, got an empty list"),
+            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, 'script[1]: op: expected one of add, '),
+            (SCRIPT | {"script": ["pop"]}, 'script[0]: expected an object, got "pop"'),
         ],
     )
     def test_a_case_of_another_form_is_refused(self, tmp_path: Path, case: Any, text: str) -> None:
@@ -178,12 +178,12 @@ class TestForms:
     @pytest.mark.parametrize(
         ("answer", "text"),
         [
-            (None, "wanted an answer: an object with a name"),
-            ({"name": "a"}, "got nothing, wanted one of error, cycles, steps"),
-            ({"name": "a", "error": "x", "cycles": []}, "got error and cycles, wanted one of error, cycles, steps"),
-            ({"name": "a", "cycles": []}, "cycles: got none, wanted at least one"),
-            ({"name": "a", "steps": []}, "steps: got none, wanted at least one"),
-            ({"name": "a", "steps": [EMPTY, "pop"]}, 'steps[1]: got "pop", wanted an object'),
+            (None, "expected an answer: an object with a name"),
+            ({"name": "a"}, "expected one of error, cycles, steps, got nothing"),
+            ({"name": "a", "error": "x", "cycles": []}, "expected one of error, cycles, steps, got error and cycles"),
+            ({"name": "a", "cycles": []}, "cycles: expected at least one, got none"),
+            ({"name": "a", "steps": []}, "steps: expected at least one, got none"),
+            ({"name": "a", "steps": [EMPTY, "pop"]}, 'steps[1]: expected an object, got "pop"'),
             ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: field cycle is not known"),
             ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: field https is not known"),
             ({"name": "a", "results": []}, "field results is not known"),
@@ -203,14 +203,14 @@ class TestDifferences:
     def test_a_cycle_too_many_is_a_difference(self) -> None:
         """An answer with one more cycle differs, though all the others agree."""
         cycle = {"pod": "default/a", "host": "n", "error": None, "feasible": ["n"], "failed": {}, "preemption": None}
-        assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == ["cycles: got 1, wanted 2"]
+        assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == ["cycles: expected 2, got 1"]
 
     def test_the_nominations_to_clear_are_a_set(self) -> None:
         """The original's order of them hangs on its queue, which cases do not run; who is among them does count."""
         plans = ({"node": "n", "clearNominations": pods} for pods in (["a", "b"], ["b", "a"], ["a"]))
         one, other, fewer = ({"cycles": [{"preemption": plan}]} for plan in plans)
         assert differences(one, other) == []
-        assert differences(fewer, other) == ['cycles[0] (None).preemption[clearNominations]: got ["a"], wanted ["a", "b"]']
+        assert differences(fewer, other) == ['cycles[0] (None).preemption[clearNominations]: expected ["a", "b"], got ["a"]']
 
     def test_how_a_refusal_begins_does_not_count(self) -> None:
         """The three beginnings of a refusal are stripped, the rest is compared."""

@@ -69,7 +69,7 @@ def test_an_executor_that_fails_is_told() -> None:
 def test_what_is_no_scheduler_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no address, and an address where nobody answers, are one line."""
     monkeypatch.setattr(executors, "SECONDS", 0.5)
-    wanted = r"^dask: got .*, wanted the address of a scheduler: .*$"
+    wanted = r"^dask: expected the address of a scheduler, got .*: .*$"
     with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, address):
         pass
 

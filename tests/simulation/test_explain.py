@@ -224,7 +224,7 @@ class TestSubject:
         owned = {"name": "odd-name", "namespace": "default", "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}]}
         scenario = self.scenario(pod("p", **owner), objects=(obj({"kind": "ReplicaSet", "metadata": owned}),))
         assert find_subject(scenario, "deployment/web").workload == "Deployment default/web"
-        with pytest.raises(UnknownNameError, match="wanted a Deployment that has one"):
+        with pytest.raises(UnknownNameError, match="expected a Deployment that has one"):
             find_subject(self.scenario(pod("p", **owner)), "deployment/web")
 
     def test_several_namespaces(self) -> None:
@@ -233,7 +233,7 @@ class TestSubject:
         scenario = self.scenario(pod("db-0", **owner), pod("db-0", namespace="shop", **owner))
         with pytest.raises(UnknownNameError, match="namespaces default, shop have"):
             find_subject(scenario, "sts/db")
-        with pytest.raises(UnknownNameError, match="wanted one of default/db-0, shop/db-0"):
+        with pytest.raises(UnknownNameError, match="expected one of default/db-0, shop/db-0"):
             find_subject(scenario, "db-0")
         assert find_subject(scenario, "sts/db", "shop").pod.namespace == "shop"
 

@@ -91,10 +91,10 @@ class TestAdmission:
 def test_a_cluster_has_nodes(tmp_path: Path) -> None:
     """Files without a node are refused, and those without a kind in a folder are told of then."""
     (tmp_path / "pods.json").write_text(json.dumps(pod("p")))
-    with pytest.raises(ManifestError, match=r"pods\.json: got no Node, wanted one at least$"):
+    with pytest.raises(ManifestError, match=r"pods\.json: expected at least one Node, got none$"):
         read_scenario(tmp_path / "pods.json")
     (tmp_path / "node.json").write_text('{"metadata": {"name": "n"}}')
-    with pytest.raises(ManifestError, match=r"one at least \(.*node\.json, document 1: no kind, ignored\)$"):
+    with pytest.raises(ManifestError, match=r"expected at least one Node, got none \(.*node\.json, document 1: no kind, ignored\)$"):
         read_scenario(tmp_path)
 
 

@@ -34,13 +34,13 @@ def told(path: Path) -> str:
     ("content", "text"),
     [
         (GOOD + b"\n{", "line 2, column 2: broken JSON: it ends in the middle (expecting property name"),
-        (GOOD + b"\n\xff\n", "line 2: byte 0: got bytes that are no text, wanted UTF-8"),
+        (GOOD + b"\n\xff\n", "line 2: byte 0: expected UTF-8, got bytes that are no text"),
         (GOOD + b"\n\n" + b"[" * 100_000, "line 3: JSON nested too deeply"),
-        (GOOD + b'\n{"a": NaN}', "line 2: broken JSON: got NaN, wanted a number"),
+        (GOOD + b'\n{"a": NaN}', "line 2: broken JSON: expected a number, got NaN"),
         (GOOD + b'\n{"a": ' + b"9" * 5000 + b"}", "line 2: broken JSON: got a number of more than 4,300 digits"),
         (packed(GOOD + b"\n" + GOOD[:-9]), "line 2, column "),
-        (packed(GOOD + b"\n") + packed(GOOD + b'\n["\xff"]'), "line 3: byte 2: got bytes that are no text"),
-        (GOOD + b"\n\n5\n", "line 3: wanted a case: an object with a name"),
+        (packed(GOOD + b"\n") + packed(GOOD + b'\n["\xff"]'), "line 3: byte 2: expected UTF-8, got bytes that are no text"),
+        (GOOD + b"\n\n5\n", "line 3: expected a case: an object with a name"),
         (packed((GOOD + b"\n") * 500)[:-9], ": broken gzip data after line 500"),
         (packed(GOOD + b"\n") * 3 + packed(GOOD)[:-30], ": broken gzip data after line 3"),
         (packed(GOOD)[:20] + b"xxxxxxxxxxxx", ": broken gzip data"),
@@ -56,18 +56,18 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, content: bytes, text:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"version": 1.16}, "version: got 1.16, wanted a string"),
-        ({"pending": {}}, "pending: got an empty object, wanted a list of objects"),
-        ({"pending": ["a"]}, "pending: got a list, wanted a list of objects"),
-        ({"pending": [{"event": "add"}]}, "pending[0]: no object: wanted an object"),
-        ({"pending": [{"event": "bring", "object": {}}]}, 'pending[0]: event: got "bring", wanted add, update, delete'),
-        ({"objects": [1]}, "objects: got a list, wanted a list of objects"),
-        ({"nominated": {"a": 1}}, "nominated: got an object, wanted an object of strings"),
-        ({"config": []}, "config: got an empty list, wanted an object"),
-        ({"config": {"policy": "p"}}, 'config: policy: got "p", wanted an object'),
-        ({"config": {"preemption": 1}}, "config: preemption: got 1, wanted true or false"),
-        ({"config": {"percentageOfNodesToScore": 2**40}}, "config: percentageOfNodesToScore: got 1099511627776, wanted a whole number"),
-        ({"config": {"polcy": {}}}, 'config: field polcy is not known: wanted policy, profile, '),
+        ({"version": 1.16}, "version: expected a string, got 1.16"),
+        ({"pending": {}}, "pending: expected a list of objects, got an empty object"),
+        ({"pending": ["a"]}, "pending: expected a list of objects, got a list"),
+        ({"pending": [{"event": "add"}]}, "pending[0]: no object: expected an object"),
+        ({"pending": [{"event": "bring", "object": {}}]}, 'pending[0]: event: expected add, update, delete, got "bring"'),
+        ({"objects": [1]}, "objects: expected a list of objects, got a list"),
+        ({"nominated": {"a": 1}}, "nominated: expected an object of strings, got an object"),
+        ({"config": []}, "config: expected an object, got an empty list"),
+        ({"config": {"policy": "p"}}, 'config: policy: expected an object, got "p"'),
+        ({"config": {"preemption": 1}}, "config: preemption: expected true or false, got 1"),
+        ({"config": {"percentageOfNodesToScore": 2**40}}, "config: percentageOfNodesToScore: expected a whole number, got 1099511627776"),
+        ({"config": {"polcy": {}}}, 'config: field polcy is not known: expected policy, profile, '),
     ],
 )  # fmt: skip
 def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
@@ -80,16 +80,16 @@ def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path: Path, changes
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        ({"op": []}, "op: got an empty list, wanted one of add"),
-        ({"op": "add"}, "no pod: wanted an object"),
-        ({"op": "add", "pod": "ns/a"}, 'pod: got "ns/a", wanted an object'),
-        ({"op": "delete", "pod": {}}, "pod: got an empty object, wanted a string"),
-        ({"op": "advance", "seconds": -1}, "seconds: got -1, wanted a number from 0 to"),
-        ({"op": "advance", "seconds": 1e300}, "seconds: got 1e+300, wanted a number from 0 to"),
-        ({"op": "nominate", "pod": "ns/a"}, "no node: wanted a string"),
-        ({"op": "move", "event": "NodeAd"}, 'event: got "NodeAd", wanted an event of the framework; did you mean "NodeAdd"'),
-        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, 'plugins: got "x", wanted a list of strings'),
-        ({"op": "pop", "pods": 1}, 'field pods is not known: wanted op'),
+        ({"op": []}, "op: expected one of add, addIfNotPresent, "),
+        ({"op": "add"}, "no pod: expected an object"),
+        ({"op": "add", "pod": "ns/a"}, 'pod: expected an object, got "ns/a"'),
+        ({"op": "delete", "pod": {}}, "pod: expected a string, got an empty object"),
+        ({"op": "advance", "seconds": -1}, "seconds: expected a number from 0 to 1000000000, got -1"),
+        ({"op": "advance", "seconds": 1e300}, "seconds: expected a number from 0 to 1000000000, got 1e+300"),
+        ({"op": "nominate", "pod": "ns/a"}, "no node: expected a string"),
+        ({"op": "move", "event": "NodeAd"}, 'event: expected an event of the framework, got "NodeAd"; did you mean "NodeAdd"'),
+        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, 'plugins: expected a list of strings, got "x"'),
+        ({"op": "pop", "pods": 1}, 'field pods is not known: expected op'),
     ],
 )  # fmt: skip
 def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path: Path, operation: Any, text: str) -> None:
@@ -104,7 +104,7 @@ def test_a_family_without_a_case_is_an_error(tmp_path: Path) -> None:
     for kind in ("cases", "answers"):
         (tmp_path / f"x.{kind}.jsonl.gz").write_bytes(packed(b"\n"))
     (family,) = find_families([tmp_path])
-    with pytest.raises(ManifestError, match="got no case, wanted at least one"):
+    with pytest.raises(ManifestError, match="expected at least one, got no case"):
         check_family(family)
 
 

@@ -94,32 +94,33 @@ class TestArchives:
     @pytest.mark.parametrize("made", [zipped, in_tar])
     def test_no_path_leads_out_of_it(self, made: Any, path: str, tmp_path: Path) -> None:
         """A path that leads out of the archive is refused, although nothing is written to a disk."""
-        assert refusal("d", made({path: NODE}), tmp_path) == f"got the path {path!r} in the archive, wanted one that stays inside of it"
+        assert refusal("d", made({path: NODE}), tmp_path) == f"expected a path that stays inside the archive, got {path!r}"
 
     def test_a_path_is_bounded(self, tmp_path: Path) -> None:
         """A path of many thousand characters is refused, and shown in short."""
         says = refusal("d", in_tar({f"{'a' * 9000}.yaml": NODE}), tmp_path)
-        assert says.endswith("wanted at most 4,096 characters and no NUL")
+        assert says.startswith("expected paths of at most 4,096 characters without NUL, got ")
         assert len(says) < 200
 
     def test_their_number_is_bounded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """More files than any dump has are refused."""
         monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
         says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
-        assert says == "got an archive of more than 3 files, wanted no more than these"
+        assert says == "expected an archive of at most 3 files, got more"
 
     @pytest.mark.parametrize("made", [zipped, ARCHIVES["dump.tar.gz"]])
     def test_their_size_is_bounded(self, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Files that unpack to more than is allowed are refused, several small ones together too."""
         monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
         says = refusal("d", made({f"{i}.yaml": b" " * 9000 for i in range(5)}), tmp_path)
-        assert "more than 30,720 bytes; set KUBECLASSIC_MAX_UNPACKED=" in says
+        assert "expected at most 30,720 bytes, got " in says
+        assert "; set KUBECLASSIC_MAX_UNPACKED=" in says
 
     def test_a_header_may_lie(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What counts is what a file unpacks to, not what the archive says of it."""
         monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
         content = zipped({"n.yaml": b" " * 90_000}).replace((90_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
-        assert "broken archive" in refusal("d", content, tmp_path) or "more than" in refusal("d", content, tmp_path)
+        assert "broken archive" in refusal("d", content, tmp_path) or "at most" in refusal("d", content, tmp_path)
 
     @pytest.mark.parametrize("cut", [200, 20])
     def test_broken_ones_are_refused(self, cut: int, tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ class TestArchives:
 
     def test_one_without_manifests_is_refused(self, tmp_path: Path) -> None:
         """An archive of other files names what is wanted."""
-        assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).startswith("got an archive without manifests, wanted *.yaml, ")
+        assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).startswith("expected *.yaml, ")
 
     def test_other_archives_are_named(self, tmp_path: Path) -> None:
         """What is not read says what it is and what to do."""
@@ -142,11 +143,11 @@ class TestInput:
     def test_a_table_of_kubectl(self, text: str, tmp_path: Path) -> None:
         """What kubectl prints for people names the form that is wanted."""
         says = refusal("nodes.txt", text.encode(), tmp_path)
-        assert says == "got the table of kubectl get, which is for people, wanted objects: write kubectl get ... -o json"
+        assert says == "expected objects, got the table of kubectl get, which is for people: write kubectl get ... -o json"
 
     def test_a_description_of_kubectl(self, tmp_path: Path) -> None:
         """kubectl describe too."""
-        assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith("got the text of kubectl describe, which is for people")
+        assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith("expected objects, got the text of kubectl describe, which")
 
     @pytest.mark.parametrize("end", [-1, -12, -30, -42])
     def test_a_dump_that_was_cut_off(self, end: int, tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ class TestInput:
         """A file without nodes is named."""
         (tmp_path / "empty.json").write_text("[]")
         says = told("simulate", str(tmp_path / "empty.json"))
-        assert says == f"kubeclassic: {tmp_path}/empty.json: got no Node, wanted one at least\n"
+        assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
 
     @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
     def test_a_claim_whose_annotations_were_removed(self, annotations: dict[str, str], said: int) -> None:
@@ -220,7 +221,7 @@ class TestConfigurations:
     def test_a_profile_is_no_policy(self) -> None:
         """--policy with a profile names --profile."""
         says = told("simulate", CLUSTER, "--policy", "profile.yaml")
-        assert "profile.yaml: got a KubeSchedulerConfiguration, which --profile takes, wanted one Policy or one ConfigMap" in says
+        assert "profile.yaml: expected one Policy or one ConfigMap, got a KubeSchedulerConfiguration, which --profile takes" in says
 
     @pytest.mark.parametrize("release", ["1.16", "1.20"])
     def test_a_check_lists_every_fault(self, release: str) -> None:
@@ -246,12 +247,12 @@ class TestNames:
     def test_releases(self, release: str) -> None:
         """A release that there is not says in a word which there are, auto among them."""
         says = told("simulate", CLUSTER, "--release", release)
-        assert says == f'kubeclassic: release: got "{release}", wanted 1.12 to 1.36 or auto\n'
+        assert says == f'kubeclassic: release: expected 1.12 to 1.36 or auto, got "{release}"\n'
 
     def test_providers(self) -> None:
         """The option and the providers are named."""
         says = told("simulate", CLUSTER, "--provider", "Foo")
-        wanted = "wanted DefaultProvider or ClusterAutoscalerProvider"
+        wanted = "expected DefaultProvider or ClusterAutoscalerProvider"
         assert says == f'kubeclassic: --provider: plugin "Foo" has not been registered, {wanted}\n'
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
@@ -273,4 +274,4 @@ class TestNames:
         says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
         assert 'did you mean "analytics/yearly-report"' in says
         says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
-        assert says.endswith('got the field "request.memory", wanted one that there is; did you mean "requests.memory"?\n')
+        assert says.endswith('expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n')

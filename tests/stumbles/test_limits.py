@@ -46,7 +46,7 @@ class TestDisks:
         for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
             monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
             said = ran("simulate", cluster, "--release", release, status=status).err
-            assert ("KUBE_MAX_PD_VOLS: got" in said) == (written in ("-2", "many"))
+            assert ("KUBE_MAX_PD_VOLS: expected" in said) == (written in ("-2", "many"))
 
     @RELEASES
     def test_the_option(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ class TestDisks:
         assert Scheduler(objects, release).schedule("p").host == "n"
         assert Scheduler(objects, options_of({"release": release, "max_pd_vols": 1})).schedule("p").failed == {"n": [FULL]}
         for wrong in (0, "5", 2**63, True, 1.0):
-            with pytest.raises(KubeclassicError, match="max_pd_vols: got"):
+            with pytest.raises(KubeclassicError, match="max_pd_vols: expected"):
                 Scheduler(objects, options_of({"release": release, "max_pd_vols": wrong}))  # type: ignore[arg-type]
 
 

@@ -175,7 +175,7 @@ class TestForms:
         """The columns that there are, and the nearest one, are told."""
         told = ran("simulate", "cluster.yaml", "--release", "1.16", "--sort-by", "prioritie", status=2)
         assert told.out == ""
-        assert told.err.startswith('kubeclassic: --sort-by: got "prioritie", wanted one of pod, ')
+        assert told.err.startswith('kubeclassic: --sort-by: expected one of pod, ')
         assert told.err.endswith('did you mean "priority"?\n')
 
     def test_a_namespace_and_a_selector_choose_what_is_shown(self, told: Any) -> None:
@@ -197,7 +197,7 @@ class TestForms:
     @pytest.mark.parametrize(
         ("arguments", "fault"),
         [
-            (("-l", "a in b"), '-l: got "a in b", wanted KEY=VALUE, '),
+            (("-l", "a in b"), '-l: expected KEY=VALUE, '),
             (("--nodes", "-n", "shop"), "-n cannot be combined with --nodes: nodes have no namespace"),
             (("--nodes", "-o", "jsonl"), "--nodes cannot be combined with -o jsonl: "),
             (("--sort-by", "pod", "-o", "jsonl"), "--sort-by cannot be combined with -o jsonl: "),

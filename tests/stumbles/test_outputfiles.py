@@ -162,14 +162,14 @@ class TestSameFiles:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            ("simulate cluster.yaml --output cluster.yaml", "--output: got cluster.yaml, which is an input too, wanted another file"),
-            ("simulate cluster.yaml --output link.yaml", "--output: got link.yaml, which is an input too"),
-            ("simulate . --output ./more.json", "--output: got ./more.json, which is an input too"),
-            ("simulate cluster.yaml --pods more.json --output more.json", "--output: got more.json, which is an input too"),
-            ("simulate cluster.yaml --policy more.json --output more.json", "--output: got more.json, which is an input too"),
-            ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", "--output: got more.json, which is an input"),
-            ("replay cluster.yaml --output new --series new", "--output: got new, which is the file of --series too, wanted another file"),
-            ("policy migrate more.json --output more.json", "--output: got more.json, which is an input too"),
+            ("simulate cluster.yaml --output cluster.yaml", "--output: expected another file, got cluster.yaml, which is an input too"),
+            ("simulate cluster.yaml --output link.yaml", "--output: expected another file, got link.yaml, which is"),
+            ("simulate . --output ./more.json", "--output: expected another file, got ./more.json, which is"),
+            ("simulate cluster.yaml --pods more.json --output more.json", "--output: expected another file, got more.json, which is"),
+            ("simulate cluster.yaml --policy more.json --output more.json", "--output: expected another file, got more.json, which is"),
+            ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", "--output: expected another file"),
+            ("replay cluster.yaml --output new --series new", "--output: expected another file, got new, which is the file of"),
+            ("policy migrate more.json --output more.json", "--output: expected another file, got more.json, which is"),
         ],
     )
     def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str) -> None:
@@ -231,14 +231,14 @@ class TestValues:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            (["policy", "check", "a\0b"], "got 'a\\x00b', wanted the name of a file"),
-            (["simulate", "a\0b"], "got 'a\\x00b', wanted the name of a file"),
-            (["simulate", "cluster.yaml", "--config", ""], "Invalid value for '--config': got '', wanted the name of a file"),
-            (["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"], "--a: got config without a value, wanted config=FILE"),
-            (["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""], "wanted a number from 0 to 100"),
-            (["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""], 'got "+5", wanted a number from 0 to 100'),
-            (["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"], "wanted a whole number"),
-            (["simulate", "cluster.yaml", "--seed", "1_0"], "got '1_0', wanted a whole number"),
+            (["policy", "check", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
+            (["simulate", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
+            (["simulate", "cluster.yaml", "--config", ""], "Invalid value for '--config': expected the name of a file, got ''"),
+            (["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"], "--a: expected config=FILE, got config without a value"),
+            (["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""], "expected a number from 0 to 100"),
+            (["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""], 'expected a number from 0 to 100, got "+5"'),
+            (["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"], "expected a whole number"),
+            (["simulate", "cluster.yaml", "--seed", "1_0"], "expected a whole number, got '1_0'"),
         ],
     )
     def test_values_that_are_none(self, folder: Path, arguments: list[str], says: str) -> None:

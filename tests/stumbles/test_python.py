@@ -133,7 +133,7 @@ def test_objects_are_deleted_by_name(example: Cluster) -> None:
     """``delete("node/x")`` deletes, and an unknown kind is refused with near ones."""
     example.delete("node/gpu-b1", {"kind": "Pod", "metadata": {"namespace": "shop", "name": "orders-0"}})
     assert "gpu-b1" not in [found.name for found in example.nodes]
-    with pytest.raises(KubeclassicError, match=r'^kind: got "nod", .*did you mean'):
+    with pytest.raises(KubeclassicError, match=r'^kind: expected .*, got "nod"; did you mean'):
         example.delete("nod/general-a1")
 
 
@@ -147,7 +147,7 @@ def test_results_are_frames(library: str, example: Cluster) -> None:
     found = kubeclassic.simulate(example)
     assert found.to_frame(library=library).shape[0] == 22
     assert found.to_frame("nodes", library).shape[0] == 11
-    with pytest.raises(KubeclassicError, match=r'^table: got "pod", wanted pods or nodes or '):
+    with pytest.raises(KubeclassicError, match=r'^table: expected pods or nodes or .*, got "pod"'):
         found.to_frame("pod")
 
 
@@ -223,7 +223,7 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     assert repr(found) == "<ImportResult: nodes 1, pods 1>"
     assert kubeclassic.simulate(found.cluster()).hosts == kubeclassic.simulate([found]).hosts == {"openb/p1": "n1"}
     assert found.view().verdict == "1 node and 1 pod; resources: cpu, memory."
-    with pytest.raises(WrongTypeError, match=r"wanted paths; its \.cluster\(\) is a Cluster$"):
+    with pytest.raises(WrongTypeError, match=r"expected paths, .*; its \.cluster\(\) is a Cluster$"):
         Cluster.load(found)  # type: ignore[arg-type]
     found.write(tmp_path / "out.json")
     assert kubeclassic.simulate(tmp_path / "out.json").ok
@@ -269,44 +269,44 @@ def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
 # --- 17: wrong types --------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
-    "options": (lambda c: Scheduler(c, 1.16), "options: got 1.16 (float), wanted Classic(...), Framework(...) or a release"),  # type: ignore[arg-type]
-    "path": (lambda c: Scheduler("dump.json"), "cluster: got 'dump.json' (str), wanted a Cluster: Cluster.load('dump.json')"),  # type: ignore[arg-type]
-    "list": (lambda c: Scheduler([]), "cluster: got [] (list), wanted a Cluster: one of Cluster.load(path) or Cluster(objects)"),  # type: ignore[arg-type]
-    "gates": (lambda c: Scheduler(c, Classic(gates=["A"])), "gates: got ['A'] (list), wanted a dict such as {"),  # type: ignore[arg-type]
-    "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: got 'true' (str), wanted True or False"),  # type: ignore[dict-item]
+    "options": (lambda c: Scheduler(c, 1.16), 'options: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16'),  # type: ignore[arg-type]
+    "path": (lambda c: Scheduler("dump.json"), "cluster: expected a Cluster, got 'dump.json' (str); Cluster.load('dump.json')"),  # type: ignore[arg-type]
+    "list": (lambda c: Scheduler([]), "cluster: expected a Cluster, got [] (list); Cluster.load(path) or Cluster(objects)"),  # type: ignore[arg-type]
+    "gates": (lambda c: Scheduler(c, Classic(gates=["A"])), "gates: expected a dict such as {"),  # type: ignore[arg-type]
+    "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: expected True or False, got 'true' (str)"),  # type: ignore[dict-item]
     "file": (
         lambda c: Cluster("a.yaml"),
-        "objects: got 'a.yaml' (str), wanted a list of objects or manifests; Cluster.load('a.yaml') reads",
+        "objects: expected a list of objects or manifests, got 'a.yaml' (str); Cluster.load('a.yaml') reads",
     ),  # type: ignore[arg-type]
     "files": (
         lambda c: Cluster(["a.yaml"]),
-        "object 1: got 'a.yaml' (str), wanted an object or its manifest; Cluster.load('a.yaml') reads",
+        "object 1: expected an object or its manifest, got 'a.yaml' (str); Cluster.load('a.yaml') reads",
     ),  # type: ignore[list-item]
-    "load": (lambda c: Cluster.load(7), "Cluster.load: got 7 (int), wanted paths"),  # type: ignore[arg-type]
-    "seed": (lambda c: Scheduler(c, Classic(seed="7")), "seed: got '7' (str), wanted a whole number"),  # type: ignore[arg-type]
-    "flag": (lambda c: Scheduler(c, Classic(preemption="no")), "preemption: got 'no' (str), wanted True or False"),  # type: ignore[arg-type]
+    "load": (lambda c: Cluster.load(7), "Cluster.load: expected paths, got 7 (int)"),  # type: ignore[arg-type]
+    "seed": (lambda c: Scheduler(c, Classic(seed="7")), "seed: expected a whole number, got '7' (str)"),  # type: ignore[arg-type]
+    "flag": (lambda c: Scheduler(c, Classic(preemption="no")), "preemption: expected True or False, got 'no' (str)"),  # type: ignore[arg-type]
     "share": (
         lambda c: Scheduler(c, Classic(percentage_of_nodes_to_score=True)),
-        "percentage_of_nodes_to_score: got True (bool), wanted a whole",
+        "percentage_of_nodes_to_score: expected a whole number from 0 to 100, got True (bool)",
     ),
     "plugin": (
         lambda c: Scheduler(c, Framework(release="1.27", plugins=[5])),
-        "plugins: got 5 (int), wanted a list of subclasses of Plugin",
+        "plugins: expected a list of subclasses of Plugin, got 5 (int)",
     ),  # type: ignore[list-item]
-    "tie": (lambda c: Scheduler(c, Classic(tie_break=5)), "tie_break: got 5 (int), wanted a name or a function"),  # type: ignore[arg-type]
-    "pod": (lambda c: Scheduler(c).schedule(5), "pod: got 5 (int), wanted a name, a Pod or its manifest"),  # type: ignore[arg-type]
-    "pods": (lambda c: Scheduler(c).run("web"), "pods: got 'web' (str), wanted several, such as a list; schedule() takes one"),
-    "cluster": (lambda c: kubeclassic.simulate(5), "cluster: got 5 (int), wanted a Cluster, a path, manifests or a list of these"),  # type: ignore[arg-type]
-    "side": (lambda c: kubeclassic.compare(c, "1.12", 1.16), "b: got 1.16 (float), wanted Classic(...), Framework(...) or a release"),  # type: ignore[arg-type]
-    "policy": (lambda c: kubeclassic.migrate(5), "policy: got 5 (int), wanted a file's path, a Policy or its JSON form"),  # type: ignore[arg-type]
-    "time": (lambda c: kubeclassic.replay(c, until="soon"), "until: got 'soon' (str), wanted seconds, or a duration such as 90s"),
-    "name": (lambda c: c.find("pod", 5), "name: got 5 (int), wanted the object's name, or namespace/name"),  # type: ignore[call-overload]
+    "tie": (lambda c: Scheduler(c, Classic(tie_break=5)), "tie_break: expected a name or a function, got 5 (int)"),  # type: ignore[arg-type]
+    "pod": (lambda c: Scheduler(c).schedule(5), "pod: expected a name, a Pod or its manifest, got 5 (int)"),  # type: ignore[arg-type]
+    "pods": (lambda c: Scheduler(c).run("web"), "pods: expected several, such as a list, got 'web' (str); schedule() takes one"),
+    "cluster": (lambda c: kubeclassic.simulate(5), "cluster: expected a Cluster, a path, manifests or a list of these, got 5 (int)"),  # type: ignore[arg-type]
+    "side": (lambda c: kubeclassic.compare(c, "1.12", 1.16), 'b: expected Classic(...), Framework(...) or a release such as '),  # type: ignore[arg-type]
+    "policy": (lambda c: kubeclassic.migrate(5), "policy: expected a file's path, a Policy or its JSON form, got 5 (int)"),  # type: ignore[arg-type]
+    "time": (lambda c: kubeclassic.replay(c, until="soon"), "until: expected seconds, or a duration such as 90s"),
+    "name": (lambda c: c.find("pod", 5), "name: expected the object's name, or namespace/name, got 5 (int)"),  # type: ignore[call-overload]
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_types_are_told(what: str, example: Cluster) -> None:
-    """A value of a wrong type gets one line that says what was got and what is wanted; it is a TypeError too."""
+    """A value of a wrong type gets one line that says what was expected and what came; it is a TypeError too."""
     call, message = WRONG[what]
     with pytest.raises(WrongTypeError) as caught:
         call(example)

@@ -30,7 +30,7 @@ class TestNames:
     def test_of_the_wrong_namespace(self) -> None:
         """A name that the namespace does not have is still an error, with names that are near."""
         said = ran("explain", CLUSTER, "po/shp/orders-0", status=2).err
-        assert 'pod: got "po/shp/orders-0", wanted a pod of the input in namespace shp' in said
+        assert 'pod: expected a pod of the input in namespace shp, got "po/shp/orders-0"' in said
 
     def test_explain_without_a_pod(self) -> None:
         """``explain cluster/`` lacks the pod, not the paths."""
@@ -41,8 +41,8 @@ class TestOptions:
     def test_extenders_that_nobody_knows(self) -> None:
         """A word that --extenders does not have is refused where no extender is configured, too."""
         said = ran("simulate", CLUSTER, "--extenders", "offf", status=2).err
-        assert 'extenders: got "offf", wanted off, call, record FILE or replay FILE' in said
-        with pytest.raises(KubeclassicError, match='extenders: got "offf"'):
+        assert 'extenders: expected off, call, record FILE or replay FILE, got "offf"' in said
+        with pytest.raises(KubeclassicError, match=r'extenders: expected .*, got "offf"'):
             kubeclassic.simulate(CLUSTER, kubeclassic.Classic(extenders="offf"))
 
     def test_the_weight_of_affinity(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +65,7 @@ class TestOptions:
         assert "127.0.0.1:9" in said
         assert "KUBECONFIG" not in ran("simulate", CLUSTER, status=1).err
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "gone"))
-        assert f"KUBECONFIG: got {tmp_path / 'gone'}, wanted a file that exists" in ran("simulate", status=2).err
+        assert f"KUBECONFIG: expected a file that exists, got {tmp_path / 'gone'}" in ran("simulate", status=2).err
         monkeypatch.setenv("KUBECONFIG", "")
         assert run(["simulate"]) == 2
         assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG" in capsys.readouterr().err
@@ -96,7 +96,7 @@ class TestFrames:
         frame = found.to_frame("differences")
         assert len(frame) == len(found.differences)
         assert {"pod", "decisions.a.host", "causes.b.kind", "causes.b.rule", "causes.b.verdict"} <= set(frame.columns)
-        with pytest.raises(KubeclassicError, match=r'^table: got "diff", wanted pods or .*differences'):
+        with pytest.raises(KubeclassicError, match=r'^table: expected pods or .*differences, got "diff"'):
             found.to_frame("diff")
 
     def test_a_field_for_each_node_is_left_out(self) -> None:

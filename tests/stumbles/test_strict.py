@@ -36,44 +36,44 @@ def test_strict_refuses_what_nobody_reads(form: str, spec: str, wanted: str, tmp
 NODE_TERMS = "requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [%s]}"
 NEVER_STORED = {
     "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 0, preference: {}}]}}": (
-        "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: got 0, wanted 1 to 100"
+        "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: expected 1 to 100, got 0"
     ),
     "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 101, podAffinityTerm: {topologyKey: z}}]}}": (
-        "affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: got 101, wanted 1 to 100"
+        "affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: expected 1 to 100, got 101"
     ),
     "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {}}]}}": (
-        "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: got nothing, wanted a label's key"
+        "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: expected a label's key, got nothing"
     ),
     "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}": (
-        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: got none, wanted one at least"
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: expected one at least, got none"
     ),
     f"affinity: {{nodeAffinity: {{{NODE_TERMS % '{matchExpressions: [{key: a, operator: Gt, values: []}]}'}}}}}": (
         "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values: "
-        "got 0 beside Gt, wanted one"
+        "expected one, got 0 beside Gt"
     ),
     f"affinity: {{nodeAffinity: {{{NODE_TERMS % '{matchFields: [{key: metadata.name, operator: In, values: [a, b]}]}'}}}}}": (
         "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0]: "
-        "got In with 2 values, wanted In or NotIn with one"
+        "expected In or NotIn with one, got In with 2 values"
     ),
     "topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, whenUnsatisfiable: DoNotSchedule}]": (
-        "topologySpreadConstraints[0].maxSkew: got 0, wanted 1 or more"
+        "topologySpreadConstraints[0].maxSkew: expected 1 or more, got 0"
     ),
     "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule, "
     "labelSelector: {matchExpressions: [{key: a, operator: In}]}}]": (
-        "topologySpreadConstraints[0].labelSelector.matchExpressions[0].values: got none beside In, wanted one at least"
+        "topologySpreadConstraints[0].labelSelector.matchExpressions[0].values: expected one at least, got none beside In"
     ),
     "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule}, "
     "{maxSkew: 2, topologyKey: z, whenUnsatisfiable: DoNotSchedule}]": (
-        'topologySpreadConstraints: got topologyKey and whenUnsatisfiable "z, DoNotSchedule" twice, wanted each once'
+        'topologySpreadConstraints: expected each once, got topologyKey and whenUnsatisfiable "z, DoNotSchedule" twice'
     ),
-    "tolerations: [{operator: Equal, value: v}]": 'tolerations[0].operator: got "Equal" without a key, wanted Exists',
-    "tolerations: [{key: k, operator: Exists, value: v}]": 'tolerations[0].value: got "v" beside Exists, wanted none',
+    "tolerations: [{operator: Equal, value: v}]": 'tolerations[0].operator: expected Exists, got "Equal" without a key',
+    "tolerations: [{key: k, operator: Exists, value: v}]": 'tolerations[0].value: expected none, got "v" beside Exists',
     "tolerations: [{key: k, effect: NoSchedule, tolerationSeconds: 5}]": (
-        'tolerations[0].effect: got "NoSchedule" beside tolerationSeconds, wanted NoExecute'
+        'tolerations[0].effect: expected NoExecute, got "NoSchedule" beside tolerationSeconds'
     ),
-    'containers: [{name: c, resources: {requests: {cpu: "-1"}}}]': 'containers[0].resources.requests[cpu]: got "-1", wanted 0 or more',
-    "containers: [{name: c}, {name: c}]": 'containers: got name "c" twice, wanted each once',
-    "volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]": 'volumes: got name "v" twice, wanted each once',
+    'containers: [{name: c, resources: {requests: {cpu: "-1"}}}]': 'containers[0].resources.requests[cpu]: expected 0 or more, got "-1"',
+    "containers: [{name: c}, {name: c}]": 'containers: expected each once, got name "c" twice',
+    "volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]": 'volumes: expected each once, got name "v" twice',
 }
 DEPLOYMENT = "{kind: Deployment, metadata: {name: d}, spec: {template: {spec: {%s}}}}"
 CRON_JOB = "{kind: CronJob, metadata: {name: d}, spec: {jobTemplate: {spec: {template: {spec: {%s}}}}}}"
@@ -97,9 +97,9 @@ def test_what_an_api_server_refuses_is_told(manifest: str, outer: str, spec: str
     ("fields", "wanted"),
     [
         ("spec: {taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]}",
-         'spec.taints: got key and effect "a, NoSchedule" twice, wanted each once'),
-        ("spec: {taints: [{effect: NoSchedule}]}", "spec.taints[0].key: got nothing, wanted a label's key"),
-        ("status: {capacity: {pods: -1}}", 'status.capacity[pods]: got "-1", wanted 0 or more'),
+         'spec.taints: expected each once, got key and effect "a, NoSchedule" twice'),
+        ("spec: {taints: [{effect: NoSchedule}]}", "spec.taints[0].key: expected a label's key, got nothing"),
+        ("status: {capacity: {pods: -1}}", 'status.capacity[pods]: expected 0 or more, got "-1"'),
     ],
 )  # fmt: skip
 def test_nodes_that_no_api_server_has(fields: str, wanted: str, tmp_path: Path) -> None:

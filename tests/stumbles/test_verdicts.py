@@ -110,7 +110,7 @@ class TestExtendersOfAPolicy:
         """In Python it is ``migrate(..., extenders=...)``, with the same words."""
         found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
         assert found.report.left_out == 1
-        with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: got "offf", wanted off, call, record FILE or replay FILE$'):
+        with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: expected off, call, record FILE or replay FILE, got "offf"$'):
             kubeclassic.migrate(POLICY, "1.15", check=CLUSTER, extenders="offf")
         assert "--extenders needs --check" in ran("policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off", status=2).err
 

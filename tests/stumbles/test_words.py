@@ -15,9 +15,9 @@ import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
+from kubeclassic.questions.compare.agreement import MODES, Mode
 from kubeclassic.questions.compare.ask import compare
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.compare.agreement import MODES, Mode
 from tests.conftest import ROOT
 from tests.support.program import ran
 

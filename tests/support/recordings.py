@@ -118,7 +118,7 @@ class Script:
 
     def stream(self, request: Request) -> Any:
         """Nobody watches here."""
-        raise AssertionError(f"got {request}, wanted no watch")
+        raise AssertionError(f"expected no watch, got {request}")
 
 
 

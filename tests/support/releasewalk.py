@@ -50,7 +50,7 @@ def shows(
         value = told.get(release, value)
         wanted[release] = value
     found = {release: look(answer(release, objects, pending, **options)) for release in asked}
-    different = {release: f"got {found[release]!r}, wanted {wanted[release]!r}" for release in asked if found[release] != wanted[release]}
+    different = {release: f"expected {wanted[release]!r}, got {found[release]!r}" for release in asked if found[release] != wanted[release]}
     assert not different, different
 
 

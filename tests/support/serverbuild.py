@@ -164,7 +164,7 @@ def _score_mismatches(service: ExtenderService, pod: Json, decision: Decision) -
         total = totals[entry["Host"]]
         wanted = 10 if low == high else (total - low) * 10 // (high - low)
         if entry["Score"] != wanted:
-            yield f"{entry['Host']}: score {entry['Score']}, wanted {wanted}"
+            yield f"{entry['Host']}: score {entry['Score']}, expected {wanted}"
 
 
 def _victim_mismatches(service: ExtenderService, pod: Json, decision: Decision) -> Iterable[str]:
@@ -178,7 +178,7 @@ def _victim_mismatches(service: ExtenderService, pod: Json, decision: Decision) 
         body = as_body({"Pod": pod, "NodeNameToMetaVictims": given})
         answer = json.loads(service.preempt(body))["NodeNameToMetaVictims"]
         if answer != own:
-            yield f"victims: {answer}, wanted {own}, given {'all' if given is own else 'none'}"
+            yield f"victims: {answer}, expected {own}, given {'all' if given is own else 'none'}"
 
 
 def node_names(case: Json) -> list[str]:

@@ -41,7 +41,7 @@ def manifests_of(content: bytes, where: str) -> list[tuple[str, bytes]]:
     except _BROKEN as error:
         raise ManifestError(f"{where}: broken archive, or one that ends in the middle: {str(error).lower() or 'no more data'}") from None
     if not found:
-        raise ManifestError(f"{where}: got an archive without manifests, wanted *{', *'.join(SUFFIXES)} or these with .gz in it")
+        raise ManifestError(f"{where}: expected *{', *'.join(SUFFIXES)} or these with .gz in it, got an archive without manifests")
     return [("/".join(path), data) for path, data in found]
 
 
@@ -50,7 +50,7 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
     total = 0
     for number, member in enumerate(members, 1):
         if number > MOST_MEMBERS:
-            raise ManifestError(f"{where}: got an archive of more than {MOST_MEMBERS:,} files, wanted no more than these")
+            raise ManifestError(f"{where}: expected an archive of at most {MOST_MEMBERS:,} files, got more")
         parts = _parts(member.path, where)
         if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
             continue
@@ -65,10 +65,10 @@ def _parts(path: str, where: str) -> list[str]:
     """The folders and the name in *path*; one that leads out of the archive is refused, though nothing is written anywhere."""
     shown = repr(path[:80] + "..." * (len(path) > 80))
     if len(path) > LONGEST_NAME or "\0" in path:
-        raise ManifestError(f"{where}: got the path {shown} in the archive, wanted at most {LONGEST_NAME:,} characters and no NUL")
+        raise ManifestError(f"{where}: expected paths of at most {LONGEST_NAME:,} characters without NUL, got {shown}")
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
     if path.startswith(("/", "\\")) or ".." in parts:
-        raise ManifestError(f"{where}: got the path {shown} in the archive, wanted one that stays inside of it")
+        raise ManifestError(f"{where}: expected a path that stays inside the archive, got {shown}")
     return parts or [""]
 
 

@@ -42,7 +42,7 @@ def manifests_in(folder: str) -> list[str]:
     """
     found = sorted(_files_below(folder), key=lambda path: path.split(os.sep))
     if not found:
-        raise ManifestError(f"{folder}: got a directory without manifests, wanted *{', *'.join(SUFFIXES)} or these with .gz")
+        raise ManifestError(f"{folder}: expected *{', *'.join(SUFFIXES)} or these with .gz, got a directory without manifests")
     return found
 
 
@@ -70,14 +70,14 @@ def read_file(path: str) -> bytes:
         with open(path, "rb", buffering=0) as stream:
             mode = os.fstat(stream.fileno()).st_mode
             if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path != os.devnull and not stream.isatty()):
-                raise ManifestError(f"{path}: got a device, wanted a file")
+                raise ManifestError(f"{path}: expected a file, got a device")
             return stream.readall() if check_size(stream, path) else b"".join(_pieces(stream, path))
     except OSError as error:
         raise _unreadable(path, error) from None
     except UnicodeEncodeError:
-        raise ManifestError(f"{path}: got a path with a character that no name of a file has, wanted a file") from None
+        raise ManifestError(f"{path}: expected a file, got a path with a character that no name of a file has") from None
     except ValueError:
-        raise ManifestError(f"{path}: got a path with a NUL character, wanted a file") from None
+        raise ManifestError(f"{path}: expected a file, got a path with a NUL character") from None
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _unreadable(path: str, error: OSError) -> ManifestError:
 def read_stream(stream: IO[Any] | None) -> bytes:
     """The bytes of *stream*, text or binary; None: of standard input."""
     if stream is None and sys.stdin is None:
-        raise ManifestError(f"{_STANDARD_INPUT}: closed, wanted a manifest")
+        raise ManifestError(f"{_STANDARD_INPUT}: closed, expected a manifest")
     source = stream or sys.stdin.buffer
     try:
         check_size(source, _STANDARD_INPUT)
@@ -135,7 +135,7 @@ def check_size(stream: IO[Any], where: str) -> int:
         return 0
     size = found.st_size if stat.S_ISREG(found.st_mode) else 0
     if size > (limit := _allowed() or MOST_BYTES):
-        raise _too_large(where, f"{size:,}, wanted at most", limit)
+        raise _too_large(where, f"{size:,}", limit)
     return size
 
 
@@ -145,7 +145,7 @@ def _pieces(stream: IO[Any], where: str, *, ends_short: bool = False) -> Iterato
     while piece := stream.read(_PIECE):
         got += len(piece)
         if got > limit:
-            raise _too_large(where, "more than", limit)
+            raise _too_large(where, "more", limit)
         yield piece
         if ends_short and len(piece) < _PIECE:
             return
@@ -155,7 +155,8 @@ def _too_large(where: str, got: str, limit: int) -> ManifestError:
     enough = 4
     while enough << 30 <= limit:
         enough *= 4
-    return ManifestError(f"{where}: got {got} {limit:,} bytes; set {MAX_UNPACKED}={enough}Gi in the environment to allow more")
+    allows = f"set {MAX_UNPACKED}={enough}Gi in the environment to allow more"
+    return ManifestError(f"{where}: expected at most {limit:,} bytes, got {got}; {allows}")
 
 
 def _allowed() -> int | None:
@@ -181,7 +182,7 @@ def unpacked(content: bytes, where: str) -> bytes:
         after = f" after line {lines:,}" if (lines := _whole_lines(content)) else ""
         raise ManifestError(f"{where}: broken gzip data{after}") from None
     if len(found) > limit:
-        raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more than", limit)
+        raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more", limit)
     return found
 
 
@@ -194,7 +195,7 @@ def check_unpacked(size: int, packed: int, where: str) -> int:
     """How many bytes an archive of *packed* bytes may hold. Raises :class:`~kubeclassic.exceptions.ManifestError` if *size* are more."""
     limit = _most_unpacked(packed)
     if size > limit:
-        raise _too_large(where, f"an archive of {packed:,} bytes that holds more than", limit)
+        raise _too_large(where, f"an archive of {packed:,} bytes that holds more", limit)
     return limit
 
 
@@ -226,4 +227,4 @@ def as_text(content: bytes, where: str) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise ManifestError(f"{where}: byte {error.start}: got bytes that are no text, wanted UTF-8") from None
+        raise ManifestError(f"{where}: byte {error.start}: expected UTF-8, got bytes that are no text") from None

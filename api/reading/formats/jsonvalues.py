@@ -100,7 +100,7 @@ def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines:
         return made
 
     def refused(constant: str) -> NoReturn:
-        raise ManifestError(f"{where}: broken JSON: got {constant}, wanted a number")
+        raise ManifestError(f"{where}: broken JSON: expected a number, got {constant}")
 
     try:
         return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refused).raw_decode(text, position)

@@ -139,7 +139,7 @@ class _Document:
                 outer.append((made, anchor))
                 made, anchor = value, named
                 if len(outer) > MAX_NESTING:
-                    raise _ValueError(f"nested too deeply, wanted at most {MAX_NESTING} levels", event)
+                    raise _ValueError(f"nested too deeply, expected at most {MAX_NESTING} levels", event)
             event = self.next_event()
         return made[0]
 
@@ -155,8 +155,8 @@ class _Document:
             return read(text)
         except (ValueError, KeyError):
             tag = ("!!int" if _INTEGER.match(text) else "!!float") if is_plain else tag
-            wanted = f", wanted at most {_MAX_DIGITS:,} digits" if len(text) > _MAX_DIGITS else ""
-            raise _ValueError(f"got {shown(text)} for {_short(tag)}{wanted}", event) from None
+            most = f" of at most {_MAX_DIGITS:,} digits" if len(text) > _MAX_DIGITS else ""
+            raise _ValueError(f"expected a value for {_short(tag)}{most}, got {shown(text)}", event) from None
 
     def _named(self, event: Any, value: Any) -> _Anchor:
         """Remember a value with an anchor."""
@@ -184,7 +184,7 @@ class _Document:
             for source, event in sources:
                 for part in source if isinstance(source, list) else [source]:
                     if not isinstance(part, dict):
-                        raise _ValueError("got a merge key (<<) without a mapping, wanted one, or a list of such", event)
+                        raise _ValueError("expected a mapping, or a list of mappings, after a merge key (<<)", event)
                     for key, value in part.items():
                         made.setdefault(key, value)
             made.update(own)
@@ -210,11 +210,11 @@ def _key(value: Any, event: Any) -> str:
     if isinstance(value, (int, float)):
         return str(value)
     got = "null" if value is None else "a list" if isinstance(value, list) else "an object"
-    raise _ValueError(f"got {got}, wanted a string for a key", event)
+    raise _ValueError(f"expected a string for a key, got {got}", event)
 
 
 def _unwanted_tag(event: Any) -> _ValueError:
-    return _ValueError(f"got the tag {_short(event.tag)}, wanted a value of JSON", event)
+    return _ValueError(f"expected a value of JSON, got the tag {_short(event.tag)}", event)
 
 
 def _short(tag: str) -> str:

@@ -85,12 +85,12 @@ def read_operations(
         params, path = whole_file.get("params") or {}, whole_file.get("defaultPodTemplatePath")
         for name, value, kind, wanted in (("params", params, dict, "an object"), ("defaultPodTemplatePath", path or "", str, "a file")):
             if not isinstance(value, kind):
-                raise ManifestError(f"{document.where}: {name}: got {shown(value)}, wanted {wanted}")
+                raise ManifestError(f"{document.where}: {name}: expected {wanted}, got {shown(value)}")
         settings = _Settings(folder, defaults, params, path, odd or Oddities())
         settings.odd.note_repeated(document.repeated, document.where)
         steps = whole_file["workloadTemplate"]
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ManifestError(f"{document.where}: workloadTemplate: got {shown(steps)}, wanted a list of operations")
+            raise ManifestError(f"{document.where}: workloadTemplate: expected a list of operations, got {shown(steps)}")
         for number, step in enumerate(steps, 1):
             place = f", operation {number}" if "workloadTemplate" in document.data else ""
             yield settings.read(step, f"{document.where}{place}")
@@ -190,13 +190,13 @@ class _Settings:
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
         if table is None or not isinstance(opcode, str):
             near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
-            raise ManifestError(f"{where}: opcode: got {shown(opcode)}, wanted one of {', '.join(FIELDS)}{near}")
+            raise ManifestError(f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{near}")
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}
         if unknown := [name for name in step if name not in allowed]:
             raise ManifestError(f"{where}: {unknown[0]}: got an unknown field{did_you_mean(unknown[0], allowed)}")
         if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
-            raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: got nothing, wanted a value")
+            raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: expected a value, got nothing")
         reader: Reader[Operation] = record(Operation, table)
         try:
             made = reader({name: self._value(value) for name, value in step.items() if name in table})
@@ -220,10 +220,10 @@ class _Settings:
         if not found and wanted is Node:
             found = [DEFAULT_NODE]
         if not found or (wanted is not KubeObject and len(found) != 1):
-            raise ManifestError(f"{where}: template: got {len(found) or 'nothing'}, wanted {'one' if wanted is not KubeObject else 'some'}")
+            raise ManifestError(f"{where}: template: expected {'some' if wanted is KubeObject else 'one'}, got {len(found) or 'nothing'}")
         for item in found:
             if not issubclass(type(item), wanted):
-                raise ManifestError(f"{where}: template: got a {item.kind}, wanted a {wanted.__name__}")
+                raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
 
     def _inline(self, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
@@ -245,11 +245,11 @@ class _Settings:
             given = [self.default_pods]
         for path in given:
             if not isinstance(path, str):
-                raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file")
+                raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
             # The file of a template. A scenario may be one that others wrote, so it reads none outside of its folder.
             found, folder = self.folder / path, os.path.realpath(self.folder)
             if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
-                raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file below the folder of the scenario")
+                raise ManifestError(f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}")
             for document in read_documents([found]):
                 self.odd.note_repeated(document.repeated, document.where)
                 yield self._decoded(document.data, document.where)
@@ -258,7 +258,7 @@ class _Settings:
         place = f"{where} ({describe(document)})"
         found = decode(document, place)
         if found is None:
-            raise ManifestError(f"{where}: kind: got {shown(document.get('kind'))}, wanted a kind that scheduling reads")
+            raise ManifestError(f"{where}: kind: expected a kind that scheduling reads, got {shown(document.get('kind'))}")
         self.odd.note_unknown(found.kind, document, place)
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):

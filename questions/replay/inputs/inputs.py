@@ -126,7 +126,7 @@ class _Reader:
         if path.endswith(".csv"):
             kind = openb.listed_in(path)
             if kind in self.tables:
-                raise ManifestError(f"{path}: got a second list of {kind}, wanted one")
+                raise ManifestError(f"{path}: expected one list of {kind}, got two")
             self.tables[kind] = path
         elif path != STDIN and os.path.isdir(path):
             self.manifests.append(path)
@@ -189,7 +189,7 @@ class _Reader:
         missing = {"nodes", "pods"} - self.tables.keys()
         if missing:
             there = next(iter(self.tables.values()))
-            raise ManifestError(f"{there}: got no list of {missing.pop()} beside it, wanted both CSV files of the trace")
+            raise ManifestError(f"{there}: expected both CSV files of the trace, got none with {missing.pop()}")
         document = openb.manifests(self.tables["nodes"], self.tables["pods"])
         found = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in found if item is not None)
@@ -222,7 +222,7 @@ class _Reader:
     def _placed(self, events: list[Event]) -> tuple[list[Event], float]:
         """The events in order, in seconds from the beginning, and the date of the beginning."""
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
-            raise ManifestError(f"{self.where or CLUSTER}: got no Node, wanted one at least")
+            raise ManifestError(f"{self.where or CLUSTER}: expected at least one Node, got none")
         origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
         moved = [
             Event(self._since(event.time, origin), event.verb, event.item, event.where, self._lifetime(event.lifetime, origin))

@@ -52,10 +52,10 @@ class TraceTimes:
         """A time in seconds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
         found = parse_time(written)
         if found is None:
-            raise ManifestError(f"{where}: got {shown(written)}, wanted {TIME}")
+            raise ManifestError(f"{where}: expected {TIME}, got {shown(written)}")
         if self.dated is not None and self.dated != found[1]:
             kinds = ("a date where earlier times are seconds", "seconds where earlier times are dates")
-            raise ManifestError(f"{where}: got {shown(written)}, {kinds[self.dated]}, wanted one kind throughout")
+            raise ManifestError(f"{where}: expected one kind throughout, got {shown(written)}, {kinds[self.dated]}")
         self.dated = found[1]
         return found[0]
 
@@ -76,11 +76,11 @@ def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults
     data, where = document.data, document.where
     verb = data.get("event")
     if verb not in VERBS:
-        raise ManifestError(f"{where}: event: got {shown(verb)}, wanted {', '.join(VERBS[:-1])} or {VERBS[-1]}")
+        raise ManifestError(f"{where}: event: expected {', '.join(VERBS[:-1])} or {VERBS[-1]}, got {shown(verb)}")
     time = times.read(data.get("time"), f"{where}: time")
     inner = data.get("object", data.get("resource"))
     if not isinstance(inner, Mapping):
-        raise ManifestError(f"{where}: object: got {shown(inner)}, wanted a Kubernetes object")
+        raise ManifestError(f"{where}: object: expected a Kubernetes object, got {shown(inner)}")
     place = f"{where} ({describe(inner)})"
     item = decode(inner, place, strict=False, keeps_manifest=keeps_manifest)
     if item is None:
@@ -88,9 +88,9 @@ def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults
     odd.note_repeated(document.repeated, place)
     odd.note_unknown(item.kind, inner, place)
     if not item.name:
-        raise ManifestError(f"{where}: object.metadata.name: got nothing, wanted a name")
+        raise ManifestError(f"{where}: object.metadata.name: expected a name, got nothing")
     if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):
-        raise ManifestError(f"{where}: object.kind: got {item.kind}, wanted Node for the event {verb}")
+        raise ManifestError(f"{where}: object.kind: expected Node for the event {verb}, got {item.kind}")
     return Event(time, verb, with_defaults(item) if defaults else item, where)
 
 
@@ -183,7 +183,7 @@ def _run_time(pod: Pod) -> float | None:
         return None
     seconds = parse_duration(written)
     if seconds is None:
-        raise ManifestError(f"{_where(pod, RUN_TIME)}: got {shown(written)}, wanted {DURATION}")
+        raise ManifestError(f"{_where(pod, RUN_TIME)}: expected {DURATION}, got {shown(written)}")
     return seconds
 
 

@@ -31,7 +31,7 @@ def test_generated_names_are_counted_up() -> None:
 
 def test_a_name_is_wanted() -> None:
     """A workload without any name is refused."""
-    with pytest.raises(ManifestError, match=r"^Job: metadata.name: got nothing, wanted a name$"):
+    with pytest.raises(ManifestError, match=r"^Job: metadata.name: expected a name, got nothing$"):
         each_once([manifest("Job")])
 
 

@@ -260,11 +260,11 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("given", "text"),
         [
-            (workload("Deployment", replicas="2"), 'Deployment web: spec.replicas: got "2", wanted a whole number'),
-            (workload("Deployment", replicas=-1), "Deployment web: spec.replicas: got -1, wanted 0 or more"),
-            (workload("ReplicaSet", template=None), "ReplicaSet web: spec.template: got nothing, wanted a pod template"),
-            (workload("Job", template={"spec": {"containers": 5}}), "Job web: spec.template: spec.containers: got 5, wanted a list"),
-            (workload("CronJob", jobTemplate=None), "Job web-1: spec.template: got nothing, wanted a pod template"),
+            (workload("Deployment", replicas="2"), 'Deployment web: spec.replicas: expected a whole number, got "2"'),
+            (workload("Deployment", replicas=-1), "Deployment web: spec.replicas: expected 0 or more, got -1"),
+            (workload("ReplicaSet", template=None), "ReplicaSet web: spec.template: expected a pod template, got nothing"),
+            (workload("Job", template={"spec": {"containers": 5}}), "Job web: spec.template: spec.containers: expected a list, got 5"),
+            (workload("CronJob", jobTemplate=None), "Job web-1: spec.template: expected a pod template, got nothing"),
         ],
     )
     def test_errors_say_where(self, given: dict[str, Any], text: str) -> None:

@@ -71,7 +71,7 @@ class TestParsing:
     )
     def test_bad_syntax_is_refused(self, text: str) -> None:
         """A text that is no quantity raises an error that says what was got and wanted."""
-        with pytest.raises(QuantityError, match=re.escape(f"got {text!r}, wanted")):
+        with pytest.raises(QuantityError, match=f"^expected a number .*, {re.escape(f'got {text!r}')}$"):
             Quantity.parse(text)
 
     @pytest.mark.parametrize("value", [True, [], {}, float("inf"), float("nan")])
@@ -94,7 +94,7 @@ class TestParsing:
 
     def test_huge_exponents_are_refused(self) -> None:
         """An exponent beyond all reason is an error, not an endless computation."""
-        with pytest.raises(QuantityError, match="wanted an exponent of at most 4096"):
+        with pytest.raises(QuantityError, match="expected an exponent of at most 4096"):
             Quantity.parse("1e999999999")
         assert Quantity.parse("1e-999999999").nanos == 1
 

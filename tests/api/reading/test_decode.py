@@ -81,7 +81,7 @@ class TestPod:
     def test_shared_maps_do_not_confuse_types(self) -> None:
         """A map that was read before does not let a wrong type of equal value pass."""
         container(resources={"requests": {"cpu": 1}})
-        with pytest.raises(ManifestError, match="got true, wanted a quantity"):
+        with pytest.raises(ManifestError, match=r"expected a quantity such as .*, got true"):
             container(resources={"requests": {"cpu": True}})
 
 
@@ -220,43 +220,43 @@ class TestErrors:
         [
             (
                 {"kind": "Node", "metadata": {"name": "worker-7"}, "spec": {"taints": [{"effect": "NoSched"}]}},
-                'Node worker-7: spec.taints[0].effect: got "NoSched", wanted NoSchedule, PreferNoSchedule or NoExecute',
+                'Node worker-7: spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got "NoSched"',
             ),
             (
                 {"kind": "Node", "spec": {"taints": [{"effect": "NoExecute"}, {"effect": 5}]}},
-                "Node: spec.taints[1].effect: got 5, wanted NoSchedule, ",
+                "Node: spec.taints[1].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got 5",
             ),
-            ({"kind": "Node", "spec": {"taints": {"effect": 5}}}, "Node: spec.taints: got an object, wanted a list"),
-            ({"kind": "Node", "spec": []}, "Node: spec: got an empty list, wanted an object"),
-            ({"kind": "Node", "spec": {"unschedulable": "yes"}}, 'Node: spec.unschedulable: got "yes", wanted true or false'),
-            ({"kind": "Pod", "metadata": {"labels": {"a": 1}}}, "Pod: metadata.labels.a: got 1, wanted a string"),
-            ({"kind": "Pod", "metadata": {"labels": {"example.com/a": 1}}}, "Pod: metadata.labels[example.com/a]: got 1, wanted a string"),
-            ({"kind": "Pod", "spec": {"priority": "high"}}, 'Pod: spec.priority: got "high", wanted a whole number'),
-            ({"kind": "Pod", "spec": {"priority": True}}, "Pod: spec.priority: got true, wanted a whole number"),
-            ({"kind": "Pod", "spec": {"containers": [None]}}, "Pod: spec.containers[0]: got null, wanted an object"),
+            ({"kind": "Node", "spec": {"taints": {"effect": 5}}}, "Node: spec.taints: expected a list, got an object"),
+            ({"kind": "Node", "spec": []}, "Node: spec: expected an object, got an empty list"),
+            ({"kind": "Node", "spec": {"unschedulable": "yes"}}, 'Node: spec.unschedulable: expected true or false, got "yes"'),
+            ({"kind": "Pod", "metadata": {"labels": {"a": 1}}}, "Pod: metadata.labels.a: expected a string, got 1"),
+            ({"kind": "Pod", "metadata": {"labels": {"example.com/a": 1}}}, "metadata.labels[example.com/a]: expected a string, got 1"),
+            ({"kind": "Pod", "spec": {"priority": "high"}}, 'Pod: spec.priority: expected a whole number, got "high"'),
+            ({"kind": "Pod", "spec": {"priority": True}}, "Pod: spec.priority: expected a whole number, got true"),
+            ({"kind": "Pod", "spec": {"containers": [None]}}, "Pod: spec.containers[0]: expected an object, got null"),
             (
                 {"kind": "Pod", "spec": {"containers": [{"resources": {"requests": {"cpu": "1x"}}}]}},
-                'Pod: spec.containers[0].resources.requests.cpu: got "1x", wanted a quantity such as 500m, 2 or 1.5Gi',
+                'Pod: spec.containers[0].resources.requests.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "1x"',
             ),
-            ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'got "exists", wanted Equal, Exists, Gt or Lt'),
-            ({"kind": "Service", "spec": {"selector": {"a": 1}}}, "Service: spec.selector.a: got 1"),
-            ({"metadata": {}}, "manifest: kind: got nothing, wanted the kind of a Kubernetes object"),
+            ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'expected Equal, Exists, Gt or Lt, got "exists"'),
+            ({"kind": "Service", "spec": {"selector": {"a": 1}}}, "Service: spec.selector.a: expected a string, got 1"),
+            ({"metadata": {}}, "manifest: kind: expected the kind of a Kubernetes object, got nothing"),
         ],
     )
     def test_errors_say_where(self, document: dict[str, Any], text: str) -> None:
-        """A wrong value is told with its path, what was got and what is wanted."""
+        """A wrong value is told with its path, what was expected and what came."""
         assert text in refusal_text(ManifestError, decode, document)
 
     def test_the_callers_place_comes_first(self) -> None:
         """The place that the caller gives stands before the path."""
         text = refusal_text(ManifestError, decode, {"kind": "Node", "spec": 5}, "cluster.yaml, document 3 (Node worker-7)")
-        assert text == "cluster.yaml, document 3 (Node worker-7): spec: got 5, wanted an object"
+        assert text == "cluster.yaml, document 3 (Node worker-7): spec: expected an object, got 5"
 
     def test_lenient_decoding_keeps_unknown_words(self) -> None:
         """Without strictness unknown words of enumerations stay as they are, wrong types do not."""
         document: dict[str, Any] = {"kind": "Node", "spec": {"taints": [{"effect": "NoSched"}]}}
         assert decode(document, strict=False) == o.Node(spec=o.NodeSpec(taints=(o.Taint(effect="NoSched"),)))
-        with pytest.raises(ManifestError, match="got 5, wanted a string"):
+        with pytest.raises(ManifestError, match="expected a string, got 5"):
             decode({"kind": "Node", "spec": {"taints": [{"effect": 5}]}}, strict=False)
 
     def test_big_values_are_only_named(self) -> None:

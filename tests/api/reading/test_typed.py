@@ -91,13 +91,13 @@ class TestAnnotations:
     @pytest.mark.parametrize(
         ("document", "wanted"),
         [
-            ({"text": 1}, "text: got 1, wanted a string"),
-            ({"flag": "yes"}, 'flag: got "yes", wanted true or false'),
-            ({"small": 1.5}, "small: got 1.5, wanted a whole number"),
-            ({"small": 2**31}, "small: got 2147483648, wanted a whole number from -2147483648 to 2147483647"),
-            ({"content": "?"}, 'content: got "(hidden)", wanted bytes in base64'),
-            ({"raw": []}, "raw: got an empty list, wanted an object"),
-            ({"names": ["a", 1]}, "names[1]: got 1, wanted a string"),
+            ({"text": 1}, "text: expected a string, got 1"),
+            ({"flag": "yes"}, 'flag: expected true or false, got "yes"'),
+            ({"small": 1.5}, "small: expected a whole number, got 1.5"),
+            ({"small": 2**31}, "small: expected a whole number from -2147483648 to 2147483647, got 2147483648"),
+            ({"content": "?"}, 'content: expected bytes in base64, got "(hidden)"'),
+            ({"raw": []}, "raw: expected an object, got an empty list"),
+            ({"names": ["a", 1]}, "names[1]: expected a string, got 1"),
         ],
     )
     def test_other_values_are_refused(self, document: dict[str, Any], wanted: str) -> None:
@@ -108,7 +108,7 @@ class TestAnnotations:
         """Classes are read within classes and in lists; a null item stands for the defaults, and what is unknown is ignored."""
         found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
         assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
-        assert refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]}) == 'parts[1].weight: got "3", wanted a whole number'
+        assert refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]}) == 'parts[1].weight: expected a whole number, got "3"'
         assert read(Leaves, {"names": [None], "text": None}).names == ("",)
 
     def test_without_a_reader(self) -> None:

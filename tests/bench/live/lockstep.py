@@ -72,7 +72,7 @@ def _steps(site: Site, ours: Server, theirs: Server) -> tuple[Counter[str], list
             counts["bound, as high a score"] += 1
         else:
             counts["different"] += 1
-            wrong.append(f"{name}: {mine}, wanted {wanted}")
+            wrong.append(f"{name}: {mine}, expected {wanted}")
         if mine[:2] != wanted[:2]:
             _follow(ours, pod, wanted[1])
     return counts, wrong

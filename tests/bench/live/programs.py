@@ -34,13 +34,13 @@ class Kubernetes:
     def found(cls, folder: Path | None, etcd: Path | None) -> Kubernetes:
         """The programs in *folder*. Raises :class:`MissingProgramsError`."""
         if folder is None:
-            raise MissingProgramsError("no folder has kube-apiserver and kube-scheduler: wanted --kube FOLDER or KUBECLASSIC_KUBE")
+            raise MissingProgramsError("no folder has kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE")
         missing = [name for name in ("kube-apiserver", "kube-scheduler") if not os.access(folder / name, os.X_OK)]
         program = shutil.which("etcd") if etcd is None else shutil.which(etcd / "etcd")
         if missing:
             raise MissingProgramsError(f"{folder} has no {' and no '.join(missing)}")
         if program is None:
-            raise MissingProgramsError(f"there is no etcd in {etcd or 'PATH'}: wanted one there, --etcd FOLDER or KUBECLASSIC_ETCD")
+            raise MissingProgramsError(f"there is no etcd in {etcd or 'PATH'}: expected one there, --etcd FOLDER or KUBECLASSIC_ETCD")
         return cls(folder, program)
 
     def program(self, name: str) -> str:

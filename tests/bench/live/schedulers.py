@@ -72,7 +72,7 @@ class Site:
     def real(self) -> Kubernetes:
         """The programs of Kubernetes. Raises :class:`~.programs.MissingProgramsError` where there are none."""
         if self.kubernetes is None:
-            raise MissingProgramsError("this scenario runs kube-apiserver and kube-scheduler: wanted --kube FOLDER or KUBECLASSIC_KUBE")
+            raise MissingProgramsError("this scenario runs kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE")
         return self.kubernetes
 
     @property

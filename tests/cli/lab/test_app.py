@@ -92,7 +92,7 @@ class TestWhoMayAsk:
     def test_other_hosts(self, page: Page, host: str) -> None:
         """A request for another host, as after a change of a name's address, is not answered."""
         found = page.get(f"/{TOKEN}/", host=host)
-        assert (found.status_code, found.json()) == (421, {"error": "host: wanted the address that the lab printed"})
+        assert (found.status_code, found.json()) == (421, {"error": "host: expected the address that the lab printed"})
 
     @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}])
     def test_other_pages(self, page: Page, headers: dict[str, str]) -> None:
@@ -121,9 +121,11 @@ class TestBodies:
     @pytest.mark.parametrize(
         ("body", "status", "text"),
         [
-            (b"", 400, "body: got no JSON"), (b"{", 400, "body: got no JSON"), (b"[]", 400, "wanted a JSON object"),
-            (b"[" * 100_000, 400, "body: got no JSON"), (b'{"do": NaN}', 400, "body: got no JSON"), (b"\xff", 400, "body: got no JSON"),
-            (b'{"do": "\xff"}', 400, "body: got no JSON"),
+            (b"", 400, "expected an object, got no JSON"),
+            (b"{", 400, "expected an object, got no JSON"), (b"[]", 400, "expected a JSON object"),
+            (b"[" * 100_000, 400, "expected an object, got no JSON"),
+            (b'{"do": NaN}', 400, "expected an object, got no JSON"), (b"\xff", 400, "expected an object, got no JSON"),
+            (b'{"do": "\xff"}', 400, "expected an object, got no JSON"),
             (b" " * (3 << 20), 413, "body: got more than"),
         ],
     )  # fmt: skip
@@ -187,7 +189,7 @@ class TestQuestions:
 
     def test_an_unknown_file(self, page: Page) -> None:
         """Other names are told what there is."""
-        assert page.get(f"/{TOKEN}/save/x").json()["error"] == 'save: got "x", wanted one of rules, command'
+        assert page.get(f"/{TOKEN}/save/x").json()["error"] == 'save: expected one of rules, command, got "x"'
 
 
 @pytest.mark.whole

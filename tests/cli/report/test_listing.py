@@ -37,7 +37,7 @@ def test_sorting(key: str, pods: str) -> None:
 
 def test_an_unknown_field_is_refused() -> None:
     """The error names what there is."""
-    with pytest.raises(UnknownNameError, match=r'^--sort-by: got "pot", wanted one of cpu; did you mean "pod"\?$'):
+    with pytest.raises(UnknownNameError, match=r'^--sort-by: expected one of cpu, got "pot"; did you mean "pod"\?$'):
         Sorting.parse("pot", FIELDS, {"cpu": ("requests", "cpu")})
 
 

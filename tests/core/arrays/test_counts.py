@@ -179,7 +179,7 @@ class TestClauses:
         local = judged([clause(town, "above", "zone", 0)], trial)
         assert local is not None
         assert local.reasons(0) == FULL
-        with pytest.raises(ValueError, match="wanted `most` alone"):
+        with pytest.raises(ValueError, match="expected `most` alone"):
             judged([clause(town, "above the least", "zone", 0)], trial)
 
 

@@ -133,7 +133,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     claimjudging._environment.cache_clear()
     compiled.cache_clear()
     monkeypatch.setattr(claimjudging, "import_module", lacking)
-    with pytest.raises(KubeclassicError, match=r"wanted it installed: pip install 'kubeclassic\[devices\]'$"):
+    with pytest.raises(KubeclassicError, match=r"is not installed: pip install 'kubeclassic\[devices\]'$"):
         compiled("true")
 
 

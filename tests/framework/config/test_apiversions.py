@@ -176,7 +176,7 @@ class TestFields:
     def test_the_source_of_the_algorithm(self) -> None:
         """A Policy in v1alpha1 is not ignored: it has an option."""
         source = {"policy": {"file": {"path": "policy.json"}}}
-        assert refusal("1.17", "v1alpha1", None, algorithmSource=source) == "algorithmSource.policy: got one, wanted it as option --policy"
+        assert refusal("1.17", "v1alpha1", None, algorithmSource=source) == "algorithmSource.policy: expected option --policy in its place"
         assert configuration("1.17", "v1alpha1", None, algorithmSource={"provider": "DefaultProvider"})
 
 
@@ -249,7 +249,7 @@ class TestArguments:
         later = configuration("1.18", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))
         assert later.profiles[0].args_of("ServiceAffinity", later.context) == ServiceAffinityArgs(("zone",))
         odd = arguments("RequestedToCapacityRatio", functionShape=[{"score": 55}])
-        assert refusal("1.17", "v1alpha1", odd) == "FunctionShape: got score 55, wanted a multiple of 10: others are not modelled"
+        assert refusal("1.17", "v1alpha1", odd) == "FunctionShape: expected a multiple of 10, got score 55: others are not modelled"
 
 
 class TestValidation:

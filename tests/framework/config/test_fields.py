@@ -83,18 +83,18 @@ def test_certificates_of_extenders() -> None:
     """The certificates of an extender may stand in the file itself, in base64."""
     tls = read_configuration(document(extenders=[{"tlsConfig": {"certData": "eHk="}}])).extenders[0].tls
     assert tls == TlsConfig(cert_data=b"xy")
-    assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: got "(hidden)", wanted bytes in base64'
+    assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: expected bytes in base64, got "(hidden)"'
 
 
 def test_timeouts_of_extenders() -> None:
     """A timeout is a duration; 0 stands for five seconds, and an empty text for none that could be read."""
     times = [read_configuration(document(extenders=[{"httpTimeout": written}])).extenders[0].timeout for written in ("1m30s", "0s", "0")]
     assert times == [90.0, 5.0, 5.0]
-    assert refusal(extenders=[{"httpTimeout": ""}]) == 'extenders[0].httpTimeout: got "", wanted a duration such as 5s or 1m30s'
+    assert refusal(extenders=[{"httpTimeout": ""}]) == 'extenders[0].httpTimeout: expected a duration such as 5s or 1m30s, got ""'
 
 
 def test_errors_name_the_extension_point() -> None:
     """What is wrong with a plugin is told with its extension point."""
     wrong = document({"plugins": {"score": {"enabled": [{"weight": "1"}]}}})
-    with pytest.raises(PolicyError, match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: got "1", wanted a whole number$'):
+    with pytest.raises(PolicyError, match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: expected a whole number, got "1"$'):
         read_configuration(wrong)

@@ -64,7 +64,7 @@ def test_what_is_not_modelled(release: Release) -> None:
     for gate, about in release.configuration.not_modelled.items():
         assert not resolved_gates(release)[gate]
         on = {gate, *needed_by(release, gate)}
-        with pytest.raises(PolicyError, match=f"{gate}: got true, wanted false: {about}: this is not modelled"):
+        with pytest.raises(PolicyError, match=f"{gate}: expected false, got true: {about}: this is not modelled"):
             resolved_gates(release, dict.fromkeys(on, True))
 
 

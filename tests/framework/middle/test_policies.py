@@ -191,8 +191,8 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"release": "1.23", "policy": {}}, "policy: got one, which release 1.23 does not have, wanted a profile, which"),
-            ({"release": "1.22", "provider": "DefaultProvider"}, "provider: got DefaultProvider, which release 1.22 does not have"),
+            ({"release": "1.23", "policy": {}}, "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"),
+            ({"release": "1.22", "provider": "DefaultProvider"}, "provider: expected a profile, got DefaultProvider, which release 1.22"),
             ({"release": "1.20", "policy": {}, "profile": {}}, "policy cannot be combined with profile: release 1.20 is started with one"),
             ({"release": "1.20", "policy": {**HEAD, "predicates": named("X")}}, "Invalid configuration: Predicate type not found"),
         ],
@@ -235,5 +235,5 @@ class TestCheck:
     def test_releases_without_policies(self) -> None:
         """The error says which have them."""
         assert release_with_policies("1.22.6").version == "1.22"
-        with pytest.raises(UnknownNameError, match=r"Policies ended with 1\.22; wanted 1\.12, .*, 1\.22, or a profile"):
+        with pytest.raises(UnknownNameError, match=r"expected 1\.12, .*, 1\.22, or a profile, got 1\.23; Policies ended with 1\.22"):
             release_with_policies("1.23", ", or a profile")

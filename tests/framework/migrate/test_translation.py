@@ -262,13 +262,13 @@ class TestTargets:
             assert target_release(target, "to") is LISTING[target]
             return
         text = refusal_text(UnknownNameError, target_release, target, "to")
-        assert text.startswith(f"to: got {target}, wanted 1.18, ")
-        assert text.endswith(f"1.36; {target}{NO_PROFILE}")
+        assert text.startswith("to: expected 1.18, ")
+        assert text.endswith(f"1.36, got {target}; {target}{NO_PROFILE}")
 
     def test_other_targets(self) -> None:
         """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
         older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
-        for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36")):
+        for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36, got 1.99")):
             assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
@@ -295,7 +295,7 @@ class TestTargets:
         if "SelectorSpread" not in target.configuration.gone_plugins:
             accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
             return
-        with pytest.raises(UnknownNameError, match=f"got it for {target.version}, which has no such plugin, wanted 1.23, .*, 1.28$"):
+        with pytest.raises(UnknownNameError, match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$"):
             migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
 
 

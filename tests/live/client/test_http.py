@@ -132,7 +132,7 @@ class TestPlugins:
             ("print('[' * 50000)", "got no JSON"),
             ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
             ("print('{}')", "without a status"),
-            ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "apiVersion: got x"),
+            ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "authentication.k8s.io/v1, got x"),
             ("while True: print('x' * 1000)", "printed more than 1 MiB"),
             ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
             ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
@@ -329,7 +329,7 @@ class TestTls:
         async def work() -> None:
             async with HttpTransport(access) as transport:
                 for _ in range(3):
-                    with pytest.raises(KubeclassicError, match="wanted a certificate and its key"):
+                    with pytest.raises(KubeclassicError, match="expected a certificate and its key"):
                         await transport.send(NODES)
 
         asyncio.run(work())

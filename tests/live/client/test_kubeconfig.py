@@ -110,11 +110,11 @@ class TestVariable:
     @pytest.mark.parametrize(
         ("named", "context", "wanted"),
         [
-            ("/missing", None, "KUBECONFIG: got /missing, wanted a file that exists"),
-            (os.pathsep, None, f"KUBECONFIG: got {os.pathsep}, wanted a file that exists"),
-            ("{}/empty", None, "{}/empty: got no clusters and contexts, wanted a kubeconfig"),
-            ("{}/list", None, "{}/list: got no clusters and contexts, wanted a kubeconfig"),
-            ("", "there", "--context: wanted --kubeconfig FILE, or the variable KUBECONFIG, too"),
+            ("/missing", None, "KUBECONFIG: expected a file that exists, got /missing"),
+            (os.pathsep, None, f"KUBECONFIG: expected a file that exists, got {os.pathsep}"),
+            ("{}/empty", None, "{}/empty: expected a kubeconfig, got no clusters and contexts"),
+            ("{}/list", None, "{}/list: expected a kubeconfig, got no clusters and contexts"),
+            ("", "there", "--context: expected --kubeconfig FILE, or the variable KUBECONFIG, too"),
         ],
     )
     def test_wrong(self, tmp_path: Path, named: str, context: str | None, wanted: str) -> None:
@@ -126,31 +126,31 @@ class TestVariable:
 
 EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "c"}
 WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
-    ({}, {}, {}, "cluster: server: got nothing, wanted https://HOST:PORT"),
-    ({"server": "ftp://a"}, {}, {}, "cluster: server: got ftp://a"),
-    (SERVER, {}, {"current-context": None}, "current-context: got none, wanted one, or --context NAME"),
-    (SERVER, {}, {"current-context": "ther"}, 'current-context: got ther, wanted one of contexts: there; did you mean "there"?'),
-    (SERVER, {}, {"users": []}, "context there: user: got u, wanted one of users: none"),
-    (SERVER, {}, {"users": [{"name": {"token": "s3cr3t"}}]}, "users: wanted a list of entries with name and user"),
-    ({**SERVER, "certificate-authority-data": "%"}, {}, {}, "cluster: certificate-authority-data: wanted base64"),
+    ({}, {}, {}, "cluster: server: expected https://HOST:PORT, got nothing"),
+    ({"server": "ftp://a"}, {}, {}, "cluster: server: expected https://HOST:PORT, got ftp://a"),
+    (SERVER, {}, {"current-context": None}, "current-context: expected a name, or --context NAME, got none"),
+    (SERVER, {}, {"current-context": "ther"}, 'current-context: expected one of contexts (there), got ther; did you mean "there"?'),
+    (SERVER, {}, {"users": []}, "context there: user: expected one of users (none), got u"),
+    (SERVER, {}, {"users": [{"name": {"token": "s3cr3t"}}]}, "users: expected a list of entries with name and user"),
+    ({**SERVER, "certificate-authority-data": "%"}, {}, {}, "cluster: certificate-authority-data: expected base64"),
     ({**SERVER, "certificate-authority": "no.pem"}, {}, {}, "no.pem: no such file or directory"),
-    (SERVER, {"client-key-data": "YQ=="}, {}, "user u: got client-certificate without client-key or the reverse"),
-    (SERVER, {"auth-provider": {"name": "gcp"}}, {}, "user u: auth-provider: got one, which Kubernetes has given up"),
-    (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "user u: exec: apiVersion: got v9, wanted client.authentication.k8s.io/v1 or"),
+    (SERVER, {"client-key-data": "YQ=="}, {}, "user u: expected client-certificate and client-key together, got one of them"),
+    (SERVER, {"auth-provider": {"name": "gcp"}}, {}, "user u: auth-provider: expected exec, a plugin; Kubernetes has given up"),
+    (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "user u: exec: apiVersion: expected client.authentication.k8s.io/v1 or "),
     (SERVER, {"as": "a\nb"}, {}, "user u: as: got a character that no header can have"),
     (SERVER, {"token": "x\n"}, {}, "user u: token: got a character that no header can have"),
-    (SERVER, {"token": {"x": 1}}, {}, "user u: token: wanted a text"),
-    (SERVER, {"exec": {**EXEC, "env": [{"value": "x"}]}}, {}, "user u: exec: env: wanted a list of entries with name and value"),
-    ({**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"}, {}, {}, "proxy-url: got http://(hidden), wanted http://HOST:PORT"),
-    ({"server": "https://[::1"}, {}, {}, "cluster: server: got https://[::1, wanted https://HOST:PORT"),
-    ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: got https://(hidden)@a:99999, wanted"),
-    ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: got (hidden)@a, wanted https://HOST:PORT"),
-    ({**SERVER, "proxy-url": "ftp://u:SECRET@x"}, {}, {}, "cluster: proxy-url: got ftp://(hidden)@x, wanted http://HOST:PORT or"),
+    (SERVER, {"token": {"x": 1}}, {}, "user u: token: expected a text"),
+    (SERVER, {"exec": {**EXEC, "env": [{"value": "x"}]}}, {}, "user u: exec: env: expected a list of entries with name and value"),
+    ({**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"}, {}, {}, "proxy-url: expected http://HOST:PORT or https://HOST:PORT, got http://(hidden)"),
+    ({"server": "https://[::1"}, {}, {}, "cluster: server: expected https://HOST:PORT, got https://[::1"),
+    ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: expected https://HOST:PORT, got https://(hidden)@a:99999"),
+    ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: expected https://HOST:PORT, got (hidden)@a"),
+    ({**SERVER, "proxy-url": "ftp://u:SECRET@x"}, {}, {}, "cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got ftp://(hidden)@x"),
 ]
 
 
 class TestWrong:
-    """Each wrong kubeconfig gives one line: where, what was got, what was wanted."""
+    """Each wrong kubeconfig gives one line: where, what was expected, what came."""
 
     @pytest.mark.parametrize(("cluster", "user", "more", "text"), WRONG, ids=[row[-1][:40] for row in WRONG])
     def test_fields(self, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], more: dict[str, Any], text: str) -> None:
@@ -177,7 +177,7 @@ class TestWrong:
         ("content", "text"),
         [
             (None, "no such file"), (b"", "got no clusters"), (b"a: [", "broken YAML"), (b"\xff\x00", "broken YAML"),
-            (b"kind: Pod", "wanted a kubeconfig"),
+            (b"kind: Pod", "expected a kubeconfig"),
         ],
     )  # fmt: skip
     def test_files(self, tmp_path: Path, content: bytes | None, text: str) -> None:
@@ -232,7 +232,7 @@ class TestPods:
 
     def test_elsewhere(self, tmp_path: Path) -> None:
         """Outside of a cluster a kubeconfig is wanted."""
-        with pytest.raises(KubeconfigError, match="wanted --kubeconfig FILE"):
+        with pytest.raises(KubeconfigError, match="expected --kubeconfig FILE"):
             in_cluster(tmp_path, {})
 
 
@@ -247,6 +247,6 @@ def test_a_plugin_that_nests_its_token(tmp_path: Path, field: str) -> None:
         **({field: inner} if field == "apiVersion" else {}),
     }
     (tmp_path / "printed").write_text(json.dumps(document))
-    with pytest.raises(CredentialsError, match=f"{field}: got no text, wanted") as raised:
+    with pytest.raises(CredentialsError, match=f"{field}: expected .*, got no text") as raised:
         asyncio.run(ExecPlugin("user u", "cat", arguments=[str(tmp_path / "printed")]).grant(0.0))
     assert "s3cr3t" not in str(raised.value)

@@ -70,7 +70,7 @@ class RecordedExtenders:
 
     def _next(self, path: str, pod: str) -> Json:
         same = [one for one in self.recorded if one["path"] == path and pod_of(one["request_body"]) == pod]
-        assert same, f"{path}: got a call for {pod}, wanted none"
+        assert same, f"{path}: expected none, got a call for {pod}"
         number = self._answered.get((path, pod), 0)
         self._answered[path, pod] = number + 1
         return same[min(number, len(same) - 1)]

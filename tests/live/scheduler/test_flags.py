@@ -77,17 +77,17 @@ class TestFlags:
     @pytest.mark.parametrize(
         ("flags", "said"),
         [
-            ({"v": "x"}, '--v: got "x", wanted a whole number'),
-            ({"leader_elect": "maybe"}, '--leader-elect: got "maybe", wanted true or false'),
-            ({"leader_elect_lease_duration": "9"}, '--leader-elect-lease-duration: got "9", wanted a duration such as 15s'),
+            ({"v": "x"}, '--v: expected a whole number, got "x"'),
+            ({"leader_elect": "maybe"}, '--leader-elect: expected true or false, got "maybe"'),
+            ({"leader_elect_lease_duration": "9"}, '--leader-elect-lease-duration: expected a duration such as 15s, got "9"'),
             ({"leader_elect_lease_duration": "9s"}, "leaseDuration must be greater than renewDeadline"),
             ({"leader_elect_retry_period": "9s"}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
             ({"leader_elect_retry_period": "0s"}, "retryPeriod must be greater than zero"),
-            ({"leader_elect_resource_lock": "endpoints"}, '--leader-elect-resource-lock: got "endpoints", wanted leases: a Lease names'),
-            ({"port": "70000"}, '--port: got "70000", wanted a port between 0 and 65535'),
-            ({"secure_port": "1"}, "--secure-port: got 1, wanted --tls-cert-file and --tls-private-key-file with it"),
-            ({"tls_cert_file": "c"}, "--tls-cert-file and --tls-private-key-file: got one of them, wanted both or none"),
-            ({"logging_format": "xml"}, '--logging-format: got "xml", wanted text or json'),
+            ({"leader_elect_resource_lock": "endpoints"}, '--leader-elect-resource-lock: expected leases (a Lease names'),
+            ({"port": "70000"}, '--port: expected a port between 0 and 65535, got "70000"'),
+            ({"secure_port": "1"}, "--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port"),
+            ({"tls_cert_file": "c"}, "--tls-cert-file and --tls-private-key-file: expected both or none, got one of them"),
+            ({"logging_format": "xml"}, '--logging-format: expected text or json, got "xml"'),
         ],
     )
     def test_errors(self, flags: dict[str, str], said: str) -> None:
@@ -118,10 +118,10 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            (("qps: 7", "qps: many"), "clientConnection.qps: got"),
-            (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: got"),
-            (("0.0.0.0:1234", "here"), 'healthzBindAddress or metricsBindAddress: got "here"'),
-            (("leaderElect: true", "resourceLock: endpoints"), '--leader-elect-resource-lock: got "endpoints", wanted leases'),
+            (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
+            (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),
+            (("0.0.0.0:1234", "here"), 'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"'),
+            (("leaderElect: true", "resourceLock: endpoints"), '--leader-elect-resource-lock: expected leases (a Lease names'),
         ],
     )
     def test_a_wrong_file_is_one_line(self, config: Path, change: tuple[str, str], said: str) -> None:

@@ -202,4 +202,4 @@ class TestCommand:
             status = run(["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))])
         captured = capsys.readouterr()
         assert (status, captured.out) == (2, "")
-        assert re.search(r"^kubeclassic: cluster: got no whole list of .*\bPod\b.*, wanted one of each before the end$", captured.err, re.M)
+        assert re.search(r"^kubeclassic: cluster: expected a whole list of .*\bPod\b.* before the end, got none$", captured.err, re.M)

@@ -40,12 +40,12 @@ class TestRefusals:
         ],
     )  # fmt: skip
     def test_bodies_that_are_none(self, caller: Caller, body: bytes, status: int, where: str, got: str | None, wanted: str) -> None:
-        """What is no JSON object is refused, and the answer says where, what was got and what was wanted."""
+        """What is no JSON object is refused, and the answer says where, what was expected and what came."""
         found = caller.post("/filter", body)
         record = found.json()
         assert (found.status_code, record["where"], record["wanted"]) == (status, where, wanted)
         assert got is None or record["got"] == got
-        assert record["error"] == f"{where}: got {record['got']}, wanted {wanted}"
+        assert record["error"] == f"{where}: expected {wanted}, got {record['got']}"
 
     @pytest.mark.parametrize(
         ("change", "where"),
@@ -95,7 +95,7 @@ class TestLimits:
         caller = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=1000))
         found = caller.post("/filter", b" " * 1001)
         assert found.status_code == 413
-        assert found.json()["error"] == "body: got more than 1000 bytes, wanted no more than that"
+        assert found.json()["error"] == "body: expected no more than that, got more than 1000 bytes"
 
         async def parts() -> AsyncIterator[bytes]:
             for _ in range(4):

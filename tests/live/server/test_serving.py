@@ -178,20 +178,20 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ([], "got neither PATHS nor --kubeconfig or --context, wanted one of them"),
+            ([], "expected PATHS, or --kubeconfig or --context, got neither"),
             (["examples/cluster", "--kubeconfig", "x"], "--kubeconfig cannot be combined with examples/cluster"),
             (["examples/cluster", "--context", "x"], "--context cannot be combined with examples/cluster"),
             (
                 ["examples/cluster", "--bind-address", "0.0.0.0"],
-                "--bind-address: got 0.0.0.0, which others can reach, wanted --client-ca-file, --token-file, or --insecure if everybody",
+                "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody, got 0.0.0.0, which others can reach",
             ),
             (
                 ["examples/cluster", "--bind-address", "::", "--tls-cert-file", "x", "--tls-private-key-file", "x"],
-                "--bind-address: got ::, which others can reach, wanted --client-ca-file, --token-file, or --insecure if everybody",
+                "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody, got ::, which others can reach",
             ),
-            (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: got one, wanted both or none"),
+            (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: expected both or none, got one"),
             (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file needs --tls-cert-file"),
-            (["examples/cluster", "--token-file", "/dev/null"], "/dev/null: got nothing, wanted a token"),
+            (["examples/cluster", "--token-file", "/dev/null"], "/dev/null: expected a token, got nothing"),
             (["examples/cluster", "--token-file", "gone"], "gone: no such file or directory"),
             (
                 ["examples/drain/cluster.yaml", "--tls-cert-file", "setup.cfg", "--tls-private-key-file", "setup.cfg"],

@@ -152,12 +152,12 @@ def test_numbers() -> None:
 @pytest.mark.parametrize(
     ("document", "told"),
     [
-        (manifest("DaemonSet"), "got DaemonSet web, which has one pod a node, wanted a Pod, a PodTemplate or a workload of another kind"),
-        ({"kind": "PodTemplate", "metadata": {"name": "web"}}, "PodTemplate web: template: got nothing, wanted a pod template"),
-        ({"kind": "PodTemplate", "metadata": {"name": "web"}, "template": {"metadata": 7}}, "template.metadata: got 7, wanted an object"),
-        ({"kind": "Deployment", "metadata": {}, "spec": {"template": TEMPLATE}}, "metadata.name: got nothing, wanted a name"),
-        ({"kind": "CronJob", "metadata": {"name": "web"}, "spec": {}}, "spec.template: got nothing, wanted a pod template"),
-        ({"kind": "Secret", "metadata": {"name": "s"}}, "got Secret, wanted a Pod, a PodTemplate or a workload"),
+        (manifest("DaemonSet"), "expected a Pod, a PodTemplate or a workload of another kind, got DaemonSet web, which has one pod a node"),
+        ({"kind": "PodTemplate", "metadata": {"name": "web"}}, "PodTemplate web: template: expected a pod template, got nothing"),
+        ({"kind": "PodTemplate", "metadata": {"name": "web"}, "template": {"metadata": 7}}, "template.metadata: expected an object, got 7"),
+        ({"kind": "Deployment", "metadata": {}, "spec": {"template": TEMPLATE}}, "metadata.name: expected a name, got nothing"),
+        ({"kind": "CronJob", "metadata": {"name": "web"}, "spec": {}}, "spec.template: expected a pod template, got nothing"),
+        ({"kind": "Secret", "metadata": {"name": "s"}}, "expected a Pod, a PodTemplate or a workload, got Secret"),
     ],
 )  # fmt: skip
 def test_refusals(document: Json, told: str) -> None:

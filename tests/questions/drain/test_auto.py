@@ -171,17 +171,17 @@ class TestQuestions:
     @pytest.mark.parametrize(
         ("options", "wanted"),
         [
-            ({}, "node: got none, wanted the names of nodes, zone, node_selector or auto"),
-            ({"nodes": "x"}, 'node: got "x", wanted a node of the cluster'),
-            ({"nodes": "a", "auto": True}, 'node: got "a" beside auto, wanted one of them'),
-            ({"nodes": ["a"], "zone": "z"}, 'node: got "a" beside zone or node_selector, wanted one of them'),
+            ({}, "node: expected the names of nodes, zone, node_selector or auto, got none"),
+            ({"nodes": "x"}, 'node: expected a node of the cluster, got "x"'),
+            ({"nodes": "a", "auto": True}, 'node: expected names or auto, got both'),
+            ({"nodes": ["a"], "zone": "z"}, 'node: expected names or zone or node_selector, got both'),
             ({"nodes": "a", "keep": 1}, "keep needs auto"),
-            ({"auto": True, "keep": -1}, "keep: got -1, wanted 0 or more"),
-            ({"auto": True, "zone": "zone1"}, 'zone: got "zone1", wanted one of zone-1, zone-2; did you mean "zone-1" or "zone-2"?'),
+            ({"auto": True, "keep": -1}, "keep: expected 0 or more, got -1"),
+            ({"auto": True, "zone": "zone1"}, 'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?'),
             ({"node_selector": "no=where"}, 'node_selector: got "no=where", which chooses no node'),
-            ({"auto": True, "node_selector": "=="}, 'node_selector: got "==", wanted KEY=VALUE, '),
-            ({"nodes": "a", "pod_selector": "=="}, 'pod_selector: got "==", wanted KEY=VALUE, '),
-            ({"nodes": "a", "order": "size"}, 'order: got "size", wanted input, priority, queue'),
+            ({"auto": True, "node_selector": "=="}, 'node_selector: expected KEY=VALUE, '),
+            ({"nodes": "a", "pod_selector": "=="}, 'pod_selector: expected KEY=VALUE, '),
+            ({"nodes": "a", "order": "size"}, 'order: expected input, priority, queue, got "size"'),
         ],
     )
     def test_wrong_ones_are_refused(self, options: Any, wanted: str) -> None:
@@ -191,5 +191,5 @@ class TestQuestions:
 
     def test_a_zone_without_zones(self) -> None:
         """A cluster whose nodes say no zone has none to empty."""
-        with pytest.raises(UnknownNameError, match="wanted nodes with a zone, of which there are none"):
+        with pytest.raises(UnknownNameError, match="expected nodes with a zone, of which there are none"):
             drain(Cluster([node("a")]), zone="z")

@@ -48,13 +48,13 @@ class TestColumns:
         assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
 
     @pytest.mark.parametrize(("text", "words"), [
-        ("name: a\ncolor: b\n", 'got "color", wanted kind, name,'),
-        ("kind: things\nname: a\n", 'kind: got "things", wanted pods or nodes'),
-        ("kind: pods\n", "name: got nothing, wanted the column with the names"),
-        ("name: a\nrequests: {cpu: b in barrels}\n", 'requests.cpu: got "b in barrels", wanted COLUMN or COLUMN in UNIT'),
-        ("name: a\nrequests: 3\n", "requests: got 3, wanted names with columns"),
-        ("name: a\npriorities: {high: 1}\n", 'priorities: got an object, wanted words of the column that priority names, with numbers'),
-        ("name: a\nlabels: {x: 3}\n", "labels.x: got 3, wanted the name of a column"),
+        ("name: a\ncolor: b\n", 'expected kind, name, '),
+        ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
+        ("kind: pods\n", "name: expected the column with the names, got nothing"),
+        ("name: a\nrequests: {cpu: b in barrels}\n", 'requests.cpu: expected COLUMN or COLUMN in UNIT'),
+        ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
+        ("name: a\npriorities: {high: 1}\n", 'priorities: expected words of the column that priority names, with numbers, got an object'),
+        ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
     ])  # fmt: skip
     def test_a_wrong_map_is_told(self, tmp_path: Path, text: str, words: str) -> None:
         """A map that says something else is refused with the place."""
@@ -66,13 +66,13 @@ class TestColumns:
 
 HOSTS = "host,c,b\na,8,96\n"
 WRONG = {
-    "a column is missing": ("host,cpus,b\n", "line 1: got columns", "wanted c too"),
-    "a name is missing": (HOSTS + ",8,9\n", "line 3: host: got nothing, wanted a name"),
-    "a name comes twice": (HOSTS + "a,8,9\n", 'line 3: host: got "a" again, wanted each name once'),
-    "a number is none": (HOSTS + "n,many,9\n", 'line 3: c: got "many", wanted a number'),
-    "a number is negative": (HOSTS + "n,-3,9\n", 'line 3: c: got "-3", wanted a number of 0 or more'),
-    "a number is too long": (HOSTS + "n,1e99,9\n", "wanted a number of at most 15 digits"),
-    "a row is too long": (HOSTS + "n,8,3,x\n", "line 3: got 4 values, wanted 3 at most"),
+    "a column is missing": ("host,cpus,b\n", "line 1: expected the columns c too, got "),
+    "a name is missing": (HOSTS + ",8,9\n", "line 3: host: expected a name, got nothing"),
+    "a name comes twice": (HOSTS + "a,8,9\n", 'line 3: host: expected each name once, got "a" again'),
+    "a number is none": (HOSTS + "n,many,9\n", 'line 3: c: expected a number, got "many"'),
+    "a number is negative": (HOSTS + "n,-3,9\n", 'line 3: c: expected a number of 0 or more, got "-3"'),
+    "a number is too long": (HOSTS + "n,1e99,9\n", "expected a number of at most 15 digits"),
+    "a row is too long": (HOSTS + "n,8,3,x\n", "line 3: expected at most 3 values, got 4"),
 }
 
 
@@ -91,7 +91,7 @@ def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
     nodes = write(tmp_path, "n.csv", HOSTS)
     tries = [
         (lambda: columnmap.read(tmp_path / "none.csv", columnmap.read_map(write(tmp_path, "m.yaml", "name: a"))), "no such file"),
-        (lambda: simkube.read(nodes), "got bytes that are no msgpack, wanted a trace of SimKube"),
+        (lambda: simkube.read(nodes), "expected a trace of SimKube, got bytes that are no msgpack"),
         (lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')), "got no export of kube-scheduler-simulator"),
     ]
     for tried, words in tries:
@@ -101,8 +101,8 @@ def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("rows", "told"), [
-    ("a,\n", "line 2: n: got nothing, wanted a whole number"), ("a,1\nA,1\n", 'line 3: task: got "a-0" again, wanted each name once'),
-    ("a,500001\n", 'line 2: n: got "500001", wanted 500,000 at most'),
+    ("a,\n", "line 2: n: expected a whole number, got nothing"), ("a,1\nA,1\n", 'line 3: task: expected each name once, got "a-0" again'),
+    ("a,500001\n", 'line 2: n: expected 500,000 at most, got "500001"'),
 ])  # fmt: skip
 def test_counts_and_names_of_rows_are_checked(tmp_path: Path, rows: str, told: str) -> None:
     """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""

@@ -115,14 +115,14 @@ class TestSimulator:
 def test_a_broken_simkube_trace_is_told(tmp_path: Path) -> None:
     """Another version, and events of another form, are refused with the number of the event."""
     for document, words in (
-        ({"version": 9}, "version: got 9, wanted 2 or 3"),
-        ({"version": 2, "events": 3}, "events: got 3, wanted a list of events"),
-        ({"version": 2, "events": [{"ts": "x"}]}, 'event 1: ts: got "x", wanted seconds since 1970'),
-        ({"version": 2, "events": [{"ts": True}]}, "event 1: ts: got true, wanted seconds since 1970"),
-        ({"version": 2, "events": [{"ts": float("nan")}]}, "event 1: ts: got NaN, wanted seconds since 1970"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]}, "wanted a list of Kubernetes objects"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]}, "event 1: applied_objs: got a list, wanted a list of Kubernetes"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]}, "event 1: got an empty object, wanted a Kubernetes object"),
+        ({"version": 9}, "version: expected 2 or 3, got 9"),
+        ({"version": 2, "events": 3}, "events: expected a list of events, got 3"),
+        ({"version": 2, "events": [{"ts": "x"}]}, 'event 1: ts: expected seconds since 1970, got "x"'),
+        ({"version": 2, "events": [{"ts": True}]}, "event 1: ts: expected seconds since 1970, got true"),
+        ({"version": 2, "events": [{"ts": float("nan")}]}, "event 1: ts: expected seconds since 1970, got NaN"),
+        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]}, "expected a list of Kubernetes objects"),
+        ({"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]}, "applied_objs: expected a list of Kubernetes objects, got a list"),
+        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]}, "event 1: expected a Kubernetes object with kind, "),
     ):
         (tmp_path / "t").write_bytes(msgspec.msgpack.encode(document))
         assert words in refusal_text(ManifestError, simkube.read, tmp_path / "t")

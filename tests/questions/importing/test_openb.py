@@ -82,14 +82,14 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("pods", "wanted"),
         [
-            ("", "line 1: got columns none, wanted name,cpu_milli,memory_mib,num_gpu,gpu_milli too"),
-            (HEADER + "p,1,1,0,0,,,,soon\n", 'line 2: creation_time: got "soon", wanted a whole number'),
-            (HEADER + ",1,1,0,0\n", "line 2: name: got nothing, wanted a value"),
-            (HEADER + "p,1\n", "line 2: memory_mib: got nothing, wanted a value"),
+            ("", "line 1: expected the columns name,cpu_milli,memory_mib,num_gpu,gpu_milli too, got none"),
+            (HEADER + "p,1,1,0,0,,,,soon\n", 'line 2: creation_time: expected a whole number, got "soon"'),
+            (HEADER + ",1,1,0,0\n", "line 2: name: expected a value, got nothing"),
+            (HEADER + "p,1\n", "line 2: memory_mib: expected a value, got nothing"),
         ],
     )
     def test_a_bad_row(self, tmp_path: Path, pods: str, wanted: str) -> None:
-        """A bad file is refused with file, line, column, what was got and what was wanted."""
+        """A bad file is refused with file, line, column, what was expected and what came."""
         assert refusal_text(ManifestError, read, tmp_path, pods) == f"{tmp_path}/pods.csv, {wanted}"
 
 

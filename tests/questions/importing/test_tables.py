@@ -54,7 +54,7 @@ class TestAlibaba2026:
         assert [(pod["metadata"]["name"], pod["spec"]["priority"]) for pod in pods] == [("b-0", 1000), ("b-1", 1000), ("a-0", 0)]
         assert requests(pods[1]) == {"cpu": "12", GPU: "1000", "memory": "49152Mi"}
         assert (times(pods[2]), times(pods[1])) == ({CREATED: "10"}, {CREATED: "20", RUNS: "600"})
-        with pytest.raises(ManifestError, match='job_type: got "XX", wanted HP or Spot'):
+        with pytest.raises(ManifestError, match='job_type: expected HP or Spot, got "XX"'):
             read(tmp_path, self.JOBS.replace("HP", "XX"), "alibaba-2026-jobs")
 
     def test_models_count(self, tmp_path: Path) -> None:

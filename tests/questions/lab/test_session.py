@@ -165,7 +165,7 @@ class TestWhy:
     def test_unknown_names(self, pod: str, node: str | None) -> None:
         """A name that nothing has is told in one line."""
         found = session()
-        with pytest.raises(LabError, match=r'got "nope", wanted a'):
+        with pytest.raises(LabError, match=r'expected a pod of the cluster, got "nope"'):
             why(found.bench, found.state, pod, node)
 
 

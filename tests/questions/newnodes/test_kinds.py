@@ -148,7 +148,7 @@ class TestCosts:
     @pytest.mark.parametrize("cost", [None, True, [1]])
     def test_other_types_are_refused(self, cost: Any) -> None:
         """What is no number is told."""
-        with pytest.raises(WrongTypeError, match="cost: ssd: got"):
+        with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
             add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
 
 
@@ -156,14 +156,14 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            ({"nodes": []}, "add-node: got none, wanted a file with one Node, or like:NODE"),
-            ({"nodes": 5}, "nodes: got 5"),
-            ({"nodes": [WEB]}, "node 1: got Pod, wanted one Node"),
-            ({"nodes": "nowhere.yaml"}, 'nodes: got "nowhere.yaml", which is no file'),
-            ({"pods": None}, "pods: got none, wanted the number of copies that new nodes are for"),
-            ({"pods": -2}, "pods: got -2, wanted 1 or more"),
+            ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
+            ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),
+            ({"nodes": [WEB]}, "node 1: expected one Node, got Pod"),
+            ({"nodes": "nowhere.yaml"}, 'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"'),
+            ({"pods": None}, "pods: expected the number of copies that new nodes are for, got none"),
+            ({"pods": -2}, "pods: expected 1 or more, got -2"),
             ({"pod": None}, "pods needs pod"),
-            ({"most_nodes": 0}, "most_nodes: got 0, wanted 1 or more"),
+            ({"most_nodes": 0}, "most_nodes: expected 1 or more, got 0"),
         ],
     )
     def test_one_clear_line(self, options: Json, told: str) -> None:

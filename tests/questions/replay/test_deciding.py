@@ -83,7 +83,7 @@ def test_an_unknown_node_and_the_end() -> None:
     made = replay(*NODES, at(1, asking("one", "1")))
     turn = made.next_pod()
     assert turn is not None
-    with pytest.raises(UnknownNameError, match='node: got "d", wanted a node of the cluster'):
+    with pytest.raises(UnknownNameError, match='node: expected a node of the cluster, got "d"'):
         made.place(turn, "d")
     made.conclude(made.place(turn, "c"))
     assert (made.next_pod(), made.is_over) == (None, True)

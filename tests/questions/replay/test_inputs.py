@@ -61,7 +61,7 @@ class TestTimesOnObjects:
     def test_of_a_node(self, tmp_path: Path) -> None:
         """Nodes come and go by the same annotations."""
         times = "annotations: {kubeclassic/creation-time: 10s, kubeclassic/deletion-time: '20'}"
-        with pytest.raises(ManifestError, match=r'Node a: metadata.annotations\[kubeclassic/creation-time\]: got "10s", wanted seconds'):
+        with pytest.raises(ManifestError, match=r'annotations\[kubeclassic/creation-time\]: expected seconds, or .*, got "10s"'):
             of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
         times = times.replace("10s", "'10'")
         inputs = of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
@@ -104,7 +104,7 @@ class TestOpenb:
 
     def test_one_file_alone(self, tmp_path: Path) -> None:
         """Both files are needed."""
-        with pytest.raises(ManifestError, match=r"pods.csv: got no list of nodes beside it, wanted both CSV files of the trace"):
+        with pytest.raises(ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"):
             read_inputs(self.files(tmp_path)[:1])
 
     def test_replayed(self, tmp_path: Path) -> None:
@@ -164,28 +164,28 @@ class TestRecordings:
 
 
 BAD = [
-    ({**recorded(1, "Add", "web"), "event": "Create"}, 'event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover'),
-    (recorded("soon", "Add", "web"), 'time: got "soon", wanted seconds, or a time such as 2023-04-01T12:00:00Z'),
-    (recorded(None, "Add", "web"), "time: got null, wanted seconds, or a time such as 2023-04-01T12:00:00Z"),
-    ({"time": 1, "event": "Add"}, "object: got null, wanted a Kubernetes object"),
-    (recorded(1, "Fail", "web"), "object.kind: got Pod, wanted Node for the event Fail"),
-    (recorded(1, "Add", ""), "object.metadata.name: got nothing, wanted a name"),
-    (recorded("2024-05-01T10:00:00Z", "Add", "web"), "a date where earlier times are seconds, wanted one kind throughout"),
-    ({"time": 1, "event": "Add", "object": {"kind": "Pod", "spec": []}}, "(Pod): spec: got an empty list, wanted an object"),
+    ({**recorded(1, "Add", "web"), "event": "Create"}, 'event: expected Add, Update, Delete, Drain, Fail or Recover, got "Create"'),
+    (recorded("soon", "Add", "web"), 'time: expected seconds, or a time such as 2023-04-01T12:00:00Z, got "soon"'),
+    (recorded(None, "Add", "web"), "time: expected seconds, or a time such as 2023-04-01T12:00:00Z, got null"),
+    ({"time": 1, "event": "Add"}, "object: expected a Kubernetes object, got null"),
+    (recorded(1, "Fail", "web"), "object.kind: expected Node for the event Fail, got Pod"),
+    (recorded(1, "Add", ""), "object.metadata.name: expected a name, got nothing"),
+    (recorded("2024-05-01T10:00:00Z", "Add", "web"), "a date where earlier times are seconds"),
+    ({"time": 1, "event": "Add", "object": {"kind": "Pod", "spec": []}}, "(Pod): spec: expected an object, got an empty list"),
 ]
 
 
 class TestBadInput:
     @pytest.mark.parametrize(("line", "message"), BAD)
     def test_a_bad_line(self, tmp_path: Path, line: dict[str, Any], message: str) -> None:
-        """A bad line is told with file, line, field, what was got and what was wanted."""
+        """A bad line is told with file, line, field, what was expected and what came."""
         text = refusal_text(ManifestError, of_file, tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl")
         assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
         assert message in text
 
     def test_no_node(self, tmp_path: Path) -> None:
         """A cluster that never has a node is bad input."""
-        with pytest.raises(ManifestError, match=r"events\.jsonl: got no Node, wanted one at least"):
+        with pytest.raises(ManifestError, match=r"events\.jsonl: expected at least one Node, got none"):
             of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
 
 

@@ -199,7 +199,7 @@ class TestNodes:
 
     def test_an_unknown_node(self) -> None:
         """A failure of a node that is not there is bad input."""
-        with pytest.raises(ManifestError, match="test: Fail: got b, wanted a node that exists at that time"):
+        with pytest.raises(ManifestError, match="test: Fail: expected a node that exists at that time, got b"):
             played(replay(*there(small()), at(1, small("b"), FAIL)))
 
 

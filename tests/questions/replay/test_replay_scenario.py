@@ -161,17 +161,17 @@ def test_nobody_waits_where_nothing_waits(operations: list[Operation], until: in
 
 BAD = [
     ("- {opcode: createNode}", 'did you mean "createNodes"'),
-    ("- {opcode: failNodes, selector: 'a in'}", "document 1 (failNodes): selector: got"),
-    ("- {opcode: createNodes}", "document 1 (createNodes): count: got nothing, wanted a value"),
-    ("- {opcode: createPods, count: 1}", "template: got nothing, wanted one"),
-    ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: got a Node, wanted a Pod"),
+    ("- {opcode: failNodes, selector: 'a in'}", "document 1 (failNodes): selector: expected"),
+    ("- {opcode: createNodes}", "document 1 (createNodes): count: expected a value, got nothing"),
+    ("- {opcode: createPods, count: 1}", "template: expected one, got nothing"),
+    ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: expected a Pod, got a Node"),
     ("- {opcode: createPods, count: 1, podTemplatePath: nothere.yaml}", "nothere.yaml: no such file or directory"),
-    ("- {opcode: churn, mode: wild}", 'mode: got "wild", wanted create or recreate'),
-    ("workloadTemplate: []\nparams: 7", "params: got 7, wanted an object"),
-    ("workloadTemplate: []\ndefaultPodTemplatePath: [a]", "defaultPodTemplatePath: got a list, wanted a file"),
-    ("workloadTemplate: 7", "workloadTemplate: got 7, wanted a list of operations"),
+    ("- {opcode: churn, mode: wild}", 'mode: expected create or recreate, got "wild"'),
+    ("workloadTemplate: []\nparams: 7", "params: expected an object, got 7"),
+    ("workloadTemplate: []\ndefaultPodTemplatePath: [a]", "defaultPodTemplatePath: expected a file, got a list"),
+    ("workloadTemplate: 7", "workloadTemplate: expected a list of operations, got 7"),
     ("workloadTemplate:\n- {opcode: createNodes, count: $n}\nparams: {m: 1}", "operation 1 (createNodes): "),
-    ("- {opcode: createAny, template: {kind: Lease, metadata: {name: x}}}", 'kind: got "Lease", wanted a kind that scheduling reads'),
+    ("- {opcode: createAny, template: {kind: Lease, metadata: {name: x}}}", 'kind: expected a kind that scheduling reads, got "Lease"'),
 ]
 
 

@@ -72,6 +72,6 @@ class TestTraces:
         """Another order is an error of the run, and so are edits."""
         rows = kubeclassic.sweep({"trace": DAY, "grid": {"order": ["input", "queue"], "set": [None, "pod * requests.cpu=1"]}}).rows
         assert [row["error"] for row in rows] == [
-            None, "set: got 'pod * requests.cpu=1' for a trace, wanted a cluster",
+            None, "set: expected a cluster, got 'pod * requests.cpu=1' for a trace",
             *["order: got queue for a trace, whose pods come in their own order"] * 2,
         ]  # fmt: skip

@@ -245,10 +245,10 @@ class TestWay:
     @pytest.mark.parametrize(
         ("start", "end", "steps", "said"),
         [
-            ("1.20", "1.19", (), "to: got 1.19, wanted a release after 1.20"),
-            ("1.20", "1.20", (), "to: got 1.20, wanted a release after 1.20"),
-            ("1.12", "1.36", ("1.22", "1.16"), "steps: got 1.22,1.16, wanted two releases or more, oldest first"),
-            ("1.11", "1.36", (), 'release: got "1.11", wanted'),
+            ("1.20", "1.19", (), "to: expected a release after 1.20, got 1.19"),
+            ("1.20", "1.20", (), "to: expected a release after 1.20, got 1.20"),
+            ("1.12", "1.36", ("1.22", "1.16"), "steps: expected two releases or more, oldest first, got 1.22,1.16"),
+            ("1.11", "1.36", (), 'release: expected 1.12 to 1.36, got "1.11"'),
         ],
     )
     def test_refusals(self, start: str, end: str, steps: tuple[str, ...], said: str) -> None:

@@ -363,11 +363,11 @@ class TestTheMoment:
 
     def test_bad_input(self) -> None:
         """An unknown node, and values of another type, are refused in one line."""
-        with pytest.raises(KubeclassicError, match='node: got "c", wanted a node of the cluster'):
+        with pytest.raises(KubeclassicError, match='node: expected a node of the cluster, got "c"'):
             found(*TestAWantedNode.ITEMS, want="c")
-        with pytest.raises(KubeclassicError, match="want: got 7"):
+        with pytest.raises(KubeclassicError, match="want: expected the name of a node, got 7"):
             found(*TestAWantedNode.ITEMS, want=7)  # type: ignore[arg-type]  # what users may do
-        with pytest.raises(KubeclassicError, match="pod: got 7"):
+        with pytest.raises(KubeclassicError, match=r"pod: expected .*, got 7"):
             kubeclassic.what_if(EXAMPLE, 7)  # type: ignore[arg-type]  # what users may do
 
     def test_the_result(self) -> None:

@@ -145,35 +145,35 @@ class TestOthers:
 
 
 WRONG = {
-    "pod web/p": "got 2 words, wanted KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'",
-    "pot web/p a=1": 'kind: got "pot", wanted one such as pod, node or deployment; did you mean "po" or "pod"?',
-    "pod web/z requests.cpu=1": "got no Pod that it is about, wanted one at least",
-    "node zone=q unschedulable=true": "got no Node that it is about, wanted one at least",
-    "pod web/p requests.cpu": 'got the change "requests.cpu", wanted FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-',
-    "pod web/p requests.cp=1": 'requests: got the resource "cp", wanted cpu, memory or one such as nvidia.com/gpu; did you mean "cpu"?',
-    "pod web/p requests.cpu=lots": 'spec.containers[0].resources.requests.cpu: got "lots", wanted a quantity such as 500m, 2 or 1.5Gi',
-    "pod web/p requests.cpu*=x": 'spec.containers[*].resources.requests.cpu: got the factor "x", wanted a number such as 0.5',
-    "pod web/p requests.cpu*=-1": 'got the factor "-1", wanted a number of 0 or more',
+    "pod web/p": "expected KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x', got 2 words",
+    "pot web/p a=1": 'kind: expected one such as pod, node or deployment, got "pot"; did you mean "po" or "pod"?',
+    "pod web/z requests.cpu=1": "expected at least one Pod that it matches, got none",
+    "node zone=q unschedulable=true": "expected at least one Node that it matches, got none",
+    "pod web/p requests.cpu": 'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "requests.cpu"',
+    "pod web/p requests.cp=1": 'requests: expected cpu, memory or one such as nvidia.com/gpu, got the resource "cp"; did you mean "cpu"?',
+    "pod web/p requests.cpu=lots": 'spec.containers[0].resources.requests.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "lots"',
+    "pod web/p requests.cpu*=x": 'spec.containers[*].resources.requests.cpu: expected a number such as 0.5, got the factor "x"',
+    "pod web/p requests.cpu*=-1": 'expected a number of 0 or more, got the factor "-1"',
     "pod web/p containrs=1": 'spec.containrs: unknown field; did you mean "containers" or "initContainers"?',
-    "pod web/p metadata.name=x": 'got the field "metadata.name", which says which object it is, wanted another one',
+    "pod web/p metadata.name=x": 'expected another field, got "metadata.name", which says which object it is',
     "pod web/p labels[": 'got the change "labels["',
-    "pod web/p spec..x=1": 'got the field "spec..x", wanted names with dots between',
+    "pod web/p spec..x=1": 'expected names with dots between, ',
     "pod web/p priorityClassName=low": "Pod web/p: refused by the API server: no PriorityClass with name low was found",
-    "pod web/p tolerations+=a:Never": 'got "a:Never" for tolerations, wanted KEY, KEY=VALUE or KEY=VALUE:EFFECT',
-    "node a taints+=a": 'got the taint "a", wanted KEY:EFFECT or KEY=VALUE:EFFECT',
-    "node a unschedulable=maybe": 'unschedulable: got "maybe", wanted',
+    "pod web/p tolerations+=a:Never": 'tolerations: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, ',
+    "node a taints+=a": 'expected KEY:EFFECT or KEY=VALUE:EFFECT, got the taint "a"',
+    "node a unschedulable=maybe": 'unschedulable: expected ',
     "pod web/p schedulerName.x=1": "",
-    "pod web/p 'a=1": "got a quote that does not end, wanted its end",
-    "pod a==b==c requests.cpu=1": "selector: got",
-    "pod web/p affinity={a": 'got the value "{a", wanted YAML',
-    'pod web/p "affinity={x: !!bool y}"': 'got the value "{x: !!bool y}", wanted YAML',
-    'pod web/p "affinity={x: !!timestamp y, a: !!float b}"': "wanted YAML",
+    "pod web/p 'a=1": "expected its end, got a quote that does not end",
+    "pod a==b==c requests.cpu=1": "selector: expected",
+    "pod web/p affinity={a": 'expected YAML, got the value "{a"',
+    'pod web/p "affinity={x: !!bool y}"': 'expected YAML, got the value "{x: !!bool y}"',
+    'pod web/p "affinity={x: !!timestamp y, a: !!float b}"': "expected YAML",
 }
 
 
 @pytest.mark.parametrize(("edit", "words"), WRONG.items())
 def test_what_is_wrong_is_told_with_the_edit(tmp_path: Path, edit: str, words: str) -> None:
-    """Each wrong edit is one line that names the edit, says what was got and what was wanted."""
+    """Each wrong edit is one line that names the edit, says what was expected and what came."""
     told = refusal_text(EditError, scenario, tmp_path, edit)
     text = told
     assert text.startswith(f"--set '{edit}': ")
@@ -251,7 +251,7 @@ def test_an_edit_has_its_kind_in_many_words() -> None:
 
 def test_edits_of_a_text_that_is_none(tmp_path: Path) -> None:
     """An edit that is no text is refused by the functions."""
-    with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r'edits: got 3 \(int\), wanted a text such as "pod web/'):
+    with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r'edits: expected a text such as .*, got 3 \(int\)'):
         kubeclassic.simulate([*NODES, POD], edits=[3])  # type: ignore[list-item]  # that is the point
     with pytest.raises(ManifestError):
         read_scenario(tmp_path / "none.json", edits=["pod * priority=1"])

@@ -116,19 +116,19 @@ class TestYaml:
         ("a: 1\nb: *x", "f, line 2, column 4: broken YAML: found undefined alias"),
         ("&a [*a]", "f, line 1, column 5: broken YAML: got a value that holds itself, by an alias"),
         ("a: &x {<<: *x}", "f, line 1, column 12: broken YAML: got a value that holds itself, by an alias"),
-        ("a: {<<: 1}", "f, line 1, column 9: broken YAML: got a merge key (<<) without a mapping, wanted one, or a list of such"),
-        ("a: {<<: [{b: 1}, c]}", "f, line 1, column 9: broken YAML: got a merge key (<<) without a mapping, wanted one, or a list of such"),
-        ("~: a", "f, line 1, column 1: broken YAML: got null, wanted a string for a key"),
-        ("[a]: b", "f, line 1, column 1: broken YAML: got a list, wanted a string for a key"),
-        ("{a: b}: c", "f, line 1, column 1: broken YAML: got an object, wanted a string for a key"),
-        ("? " * 5000 + "a", "f, line 1, column 3: broken YAML: got an object, wanted a string for a key"),
-        ("a: !!set {b}", "f, line 1, column 4: broken YAML: got the tag !!set, wanted a value of JSON"),
-        ("a: !!str [b]", "f, line 1, column 4: broken YAML: got the tag !!str, wanted a value of JSON"),
-        ("a: !!python/object:os.system x", "wanted a value of JSON"),
-        ("a: !!int x", 'f, line 1, column 4: broken YAML: got "x" for !!int'),
-        ("a: !!binary /w==", 'f, line 1, column 4: broken YAML: got "/w==" for !!binary'),
-        ("a: 1.0e999", 'f, line 1, column 4: broken YAML: got "1.0e999" for !!float'),
-        ("a: 1" + "0" * 5000, "for !!int, wanted at most 4,300 digits"),
+        ("a: {<<: 1}", "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)"),
+        ("a: {<<: [{b: 1}, c]}", "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)"),
+        ("~: a", "f, line 1, column 1: broken YAML: expected a string for a key, got null"),
+        ("[a]: b", "f, line 1, column 1: broken YAML: expected a string for a key, got a list"),
+        ("{a: b}: c", "f, line 1, column 1: broken YAML: expected a string for a key, got an object"),
+        ("? " * 5000 + "a", "f, line 1, column 3: broken YAML: expected a string for a key, got an object"),
+        ("a: !!set {b}", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!set"),
+        ("a: !!str [b]", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!str"),
+        ("a: !!python/object:os.system x", "expected a value of JSON"),
+        ("a: !!int x", 'f, line 1, column 4: broken YAML: expected a value for !!int, got "x"'),
+        ("a: !!binary /w==", 'f, line 1, column 4: broken YAML: expected a value for !!binary, got "/w=="'),
+        ("a: 1.0e999", 'f, line 1, column 4: broken YAML: expected a value for !!float, got "1.0e999"'),
+        ("a: 1" + "0" * 5000, "expected a value for !!int of at most 4,300 digits, got "),
     ])  # fmt: skip
     def test_what_is_refused(self, text: str, wanted: str) -> None:
         """Errors have line and column."""
@@ -141,7 +141,7 @@ class TestBounds:
         """Lists and objects in one another, as many as are allowed and one more."""
         end = {"[": "]", "{a: ": "}"}.get(opened, "")
         assert list(yaml_values(f"{opened * MAX_NESTING}1{end * MAX_NESTING}", "f"))
-        with pytest.raises(ManifestError, match="nested too deeply, wanted at most 500 levels"):
+        with pytest.raises(ManifestError, match="nested too deeply, expected at most 500 levels"):
             list(yaml_values(f"{opened * (MAX_NESTING + 1)}1{end * (MAX_NESTING + 1)}", "f"))
 
     @pytest.mark.parametrize(("levels", "fits"), [(5, True), (6, False), (60, False)])

@@ -99,6 +99,6 @@ def test_a_list_without_kind_is_refused_before_it_is_read(tmp_path: Path, monkey
     monkeypatch.setattr(documents, "_LONG", 0)
     path = tmp_path / "a.json"
     path.write_text('{"items": [{"kind": "Pod"}, broken' + " " * (1 << 17) + "]}")
-    assert outcome(path) == f"{path}, document 1: kind: got nothing, wanted the kind of a Kubernetes object"
+    assert outcome(path) == f"{path}, document 1: kind: expected the kind of a Kubernetes object, got nothing"
     path.write_text(GOOD.replace('"kind": "List", ', "")[:-1] + ', "kind": "List"}')
     assert isinstance(outcome(path), tuple)
