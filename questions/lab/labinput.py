@@ -16,7 +16,7 @@ from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
 from ...simulation.drainrules import stays_with_node
-from ...simulation.edits import Edit, Edited, Edits, put_in
+from ...simulation.edits import Edit, Edited, Edits
 from ...simulation.scenario import Files, Scenario, sorted_out
 from ..newnodes.kinds import kinds_of
 from .differences import other_places
@@ -118,7 +118,7 @@ class LabInput:
         if before is not None and texts[: len(before[0])] == before[0]:
             places = other_places(before[1], objects)
             if places is not None and all(isinstance(objects[at], Node) for at in places):
-                made = put_in(before[2], {at: objects[at] for at in places}), before[3]
+                made = tuple(objects[at] if at in places else item for at, item in enumerate(before[2])), before[3]
                 self._once((*key, *before[0][1:]), lambda: made)
         found, told = self._edited(key, edits, lambda: objects, partial(_of_objects, priorities=priorities))
         self._pods_edited = texts, objects, found, told

@@ -13,9 +13,10 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Counts, Meta, Record, says
 from ...api.words import count_of
 from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.nodekinds import NodeKind
 from ...simulation.scenario import Scenario
 from ..capacity.question import CapacityQuestion
-from .kinds import DaemonPods, NewNodeError, NodeKind, kinds_of
+from .kinds import DaemonPods, NewNodeError, kinds_of
 from .search import Demand, MixesFound, MixSearch, PodShape
 from .trials import MixTrial, MixTrials, NewNode, PodWithoutNode
 

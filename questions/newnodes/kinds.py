@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -10,71 +10,21 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
-from ...api.controlplane.deviceclaims import slices_like
 from ...api.controlplane.manifests import each_once, identity_of
-from ...api.controlplane.workloads import Known, expand, runs_on, target_node
+from ...api.controlplane.workloads import Known, expand
 from ...api.load import Loaded
-from ...api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
+from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
+from ...simulation.nodekinds import NodeKind, new_node
 from ...simulation.scenario import Scenario
 
 LIKE = "like:"
-HOSTNAME = "kubernetes.io/hostname"
 WANTED = "wanted a file with one Node, or like:NODE"
 WANTED_COST = "wanted a number above 0"
-_PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""What begins so is a taint that the control plane puts on a node for a time."""
 
 
 class NewNodeError(KubeclassicError):
     """A question about new nodes that has no answer; the text says what was got and what is wanted."""
-
-
-@attrs.frozen(kw_only=True)
-class NodeKind:
-    """A node of which copies can be added."""
-
-    name: str
-    """The name of the template, or of the node that is copied."""
-    node: Node
-    """As each copy is, but for its name and its label for that."""
-    csi: CSINode | None = None
-    """The CSI drivers of each copy."""
-    slices: tuple[ResourceSlice, ...] = ()
-    """The devices of the node that is copied: each copy has as many."""
-    is_copy: bool = False
-    """It is a copy of a node of the cluster."""
-    cost: Decimal = Decimal(1)
-    """Of one copy."""
-    daemons: tuple[Pod, ...] = ()
-    """What DaemonSets run on each copy; their names and nodes are those of the copied kind."""
-    taken: frozenset[str] = frozenset()
-    """Names that no copy may have."""
-
-    def names(self, count: int) -> list[str]:
-        """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
-        found: list[str] = []
-        number = 0
-        while len(found) < count:
-            number += 1
-            if (name := f"{self.name}-{number}") not in self.taken:
-                found.append(name)
-        return found
-
-    def copies(self, count: int) -> list[KubeObject]:
-        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of DaemonSets on it."""
-        return [item for name in self.names(count) for item in self._copy(name)]
-
-    def _copy(self, name: str) -> list[KubeObject]:
-        labels = Map({**self.node.labels, HOSTNAME: name})
-        made: list[KubeObject] = [replace(self.node, metadata=replace(self.node.metadata, name=name, labels=labels))]
-        if self.csi is not None:
-            made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
-        made += slices_like(self.slices, self.name, name)
-        for pod in self.daemons:
-            owned = replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}"))
-            made.append(owned.bound_to(name))
-        return made
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -105,24 +55,10 @@ def kinds_of(
 
 
 def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
-    name = text.removeprefix(LIKE)
-    nodes = {item.name: item for item in known if isinstance(item, Node)}
+    name, nodes = text.removeprefix(LIKE), [item.name for item in known if isinstance(item, Node)]
     if name not in nodes:
         raise UnknownNameError(f'add-node: got "{text}", wanted the name of a node after {LIKE}{did_you_mean(name, nodes)}')
-    drivers = next((item for item in known if isinstance(item, CSINode) and item.name == name), None)
-    slices = tuple(item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name)
-    # *node* as it is when nothing is wrong with it: not cordoned, ready, without pressure.
-    node = _new(nodes[name])
-    taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(_PASSING))
-    conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
-    spec = replace(node.spec, unschedulable=False, taints=taints)
-    return NodeKind(
-        name=name,
-        node=replace(node, spec=spec, status=replace(node.status, conditions=conditions)),
-        csi=drivers,
-        slices=slices,
-        is_copy=True,
-    )
+    return NodeKind.like(name, known)
 
 
 def _of_file(where: str, loaded: Loaded) -> NodeKind:
@@ -132,14 +68,7 @@ def _of_file(where: str, loaded: Loaded) -> NodeKind:
     if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
         got = f"{len(nodes)} Nodes" if len(nodes) > 1 else " and ".join(kinds) or "nothing"
         raise ManifestError(f"{where}: got {got}, wanted one Node")
-    return NodeKind(name=nodes[0].name, node=_new(nodes[0]), csi=drivers[0] if drivers else None)
-
-
-def _new(node: Node) -> Node:
-    """*node* as one that has just come: without a UID, and with no image pulled."""
-    metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
-    status = replace(node.status, images=())
-    return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)
+    return NodeKind(name=nodes[0].name, node=new_node(nodes[0]), csi=drivers[0] if drivers else None)
 
 
 # --- costs ----------------------------------------------------------------------------------------------------------
@@ -193,9 +122,6 @@ def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list
 # --- the pods of DaemonSets -----------------------------------------------------------------------------------------
 
 
-DAEMON_SET = "DaemonSet"
-
-
 @attrs.frozen(eq=False)
 class DaemonPods:
     """What the DaemonSets of *scenario* run on nodes that come to it; *priorities*: whether gate PodPriority is on."""
@@ -207,8 +133,10 @@ class DaemonPods:
     def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
         """The pods on each node of *kind*, with the names of their DaemonSets."""
         manifests, _ = each_once(self.scenario.daemon_sets)
-        found = (*self._described(kind, manifests), *self._sampled(kind, {identity_of(manifest)[1:] for manifest in manifests}))
-        return tuple(sorted(found, key=lambda pod: pod.key))
+        described = {identity_of(manifest)[1:] for manifest in manifests}
+        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
+        sampled = kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described)
+        return tuple(sorted((*self._described(kind, manifests), *sampled), key=lambda pod: pod.key))
 
     def _described(self, kind: NodeKind, manifests: Sequence[Mapping[str, Any]]) -> Iterator[Pod]:
         (name,) = kind.names(1)
@@ -219,29 +147,3 @@ class DaemonPods:
             admitted = admit(pods, self.scenario.objects, priorities=self.priorities).objects if self.defaults else tuple(pods)
             for pod in (item for item in admitted if isinstance(item, Pod)):
                 yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
-
-    def _sampled(self, kind: NodeKind, described: Collection[tuple[str, str]]) -> Iterator[Pod]:
-        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
-        for (_, name), pods in _samples((item for item in everyone if isinstance(item, Pod)), described).items():
-            where = {target_node(pod) for pod in pods}
-            if kind.name in where if kind.is_copy else runs_on(_untied(pods[0]).spec, kind.node):
-                metadata = replace(pods[0].metadata, name=name, uid="", resource_version="", creation_timestamp=None)
-                yield replace(_untied(pods[0]), metadata=metadata, status=PodStatus())
-
-
-def _samples(pods: Iterable[Pod], described: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[Pod]]:
-    found: dict[tuple[str, str], list[Pod]] = {}
-    for pod in pods:
-        owner = pod.metadata.controller
-        identity = (pod.namespace, owner.name) if owner is not None and owner.kind == DAEMON_SET else None
-        if identity is not None and identity not in described and not pod.is_terminal and not pod.is_terminating:
-            found.setdefault(identity, []).append(pod)
-    return found
-
-
-def _untied(pod: Pod) -> Pod:
-    """*pod* without its node, and without the affinity to it that its controller has put in place of any other."""
-    affinity = pod.spec.affinity
-    if affinity is not None and affinity.node_affinity is not None:
-        affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
-    return replace(pod, spec=replace(pod.spec, node_name="", affinity=affinity))

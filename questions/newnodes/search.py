@@ -15,8 +15,8 @@ import attrs
 from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...core.pods.requests import PODS
 from ...core.run import Run
+from ...simulation.nodekinds import NodeKind
 from ..capacity.room import FreeRoom
-from .kinds import NodeKind
 from .trials import Mix, MixTrial, MixTrials, PodWithoutNode
 
 

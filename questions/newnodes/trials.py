@@ -12,12 +12,12 @@ from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.record import Amounts, Count, Record, says
 from ...core.engine import Engine
+from ...simulation.nodekinds import NodeKind
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ..capacity.counting import count_copies
 from ..capacity.question import CapacityQuestion
 from ..capacity.room import FreeRoom
-from .kinds import NodeKind
 
 Mix: TypeAlias = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
