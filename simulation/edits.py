@@ -29,6 +29,7 @@ from .drainrules import UNSCHEDULABLE, stays_with_node
 from .fieldchanges import EditError, FieldChange, Json, check_resource, path_for
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
+from .scenario import Scenario
 
 __all__ = ["Edit", "EditError", "Edited", "Edits"]
 
@@ -371,29 +372,48 @@ class Edits:
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on. Raises :class:`EditError`."""
-        told, found = [], tuple(objects)
-        for edit in (edit for edit in self.edits if edit.is_about_pods):
+        others = attrs.evolve(self, edits=tuple(edit for edit in self.edits if edit.is_about_pods))
+        pairs, told = others.pairs(objects, priorities=priorities)
+        return applied(objects, pairs), told
+
+    def pairs(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[list[Pair], list[Edited]]:
+        """What all edits change of *objects*, in order, and what each did. Raises :class:`EditError`."""
+        found: list[Pair] = []
+        told, there = [], tuple(objects)
+        for edit in self.edits:
             with _named(edit):
-                chosen = edit.chosen(found)
-                pairs = edit.objects(found, chosen, defaults=self.defaults, priorities=priorities)
-                told.append(_told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(found)]))
-                found = applied(found, pairs)
+                chosen = edit.chosen(there)
+                pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
+                told.append(_told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)]))
+            found, there = [*found, *pairs], applied(there, pairs)
         return found, told
 
 
-def applied(objects: Sequence[KubeObject], pairs: Iterable[Pair]) -> tuple[KubeObject, ...]:
+def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeObject, ...]:
     """*objects* after the changes of *pairs*; new ones come last."""
-    after: dict[int, KubeObject | None] = {}
-    new: list[KubeObject] = []
-    for one, other in pairs:
-        if one is not None:
-            after[id(one)] = other
-        elif other is not None:
-            new.append(other)
-    if not after and not new:
+    if not pairs:
         return tuple(objects)
-    kept = (after.get(id(item), item) for item in objects)
-    return (*(item for item in kept if item is not None), *new)
+    after, found = {id(one): other for one, other in pairs if one is not None}, []
+    for item in (*objects, *(other for one, other in pairs if one is None)):
+        while item is not None and id(item) in after:
+            item = after[id(item)]
+        if item is not None:
+            found.append(item)
+    return tuple(found)
+
+
+def edited_scenario(scenario: Scenario, edits: Edits, *, priorities: bool = True) -> tuple[Scenario, list[Pair]]:
+    """*scenario* after *edits*, and what they change. Raises :class:`EditError`."""
+    objects = (*scenario.objects, *scenario.pending)
+    pairs, _ = edits.pairs(objects, priorities=priorities)
+    there: list[KubeObject] = []
+    waiting: list[Pod] = []
+    for item in applied(objects, pairs):
+        if isinstance(item, Pod) and not item.spec.node_name:
+            waiting.append(item)
+        else:
+            there.append(item)
+    return attrs.evolve(scenario, objects=tuple(there), pending=tuple(waiting)), pairs
 
 
 @contextmanager

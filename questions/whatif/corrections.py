@@ -10,8 +10,9 @@ import attrs
 from ...api.objects import Container
 from ...simulation.explain.clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from ...simulation.explain.faileddemands import node_labels, node_terms, pod_terms, resources_of
-from .context import ChangeKind, WhatIfChange, WhatIfContext
-from .podchanges import REQUIRED, edit_of_pod
+from .context import WhatIfContext
+from .podchanges import REQUIRED
+from .suggestion import Change, ChangeKind
 
 
 @attrs.frozen
@@ -21,14 +22,13 @@ class _Correction:
     edits: tuple[str, ...]
 
 
-def corrected(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def corrected(context: WhatIfContext) -> Iterator[Change]:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
     found = [*_labels(context), *_topology_keys(context), *_labels_of_pods(context), *_taints(context), *_resources(context)]
     edits = tuple(edit for one in found for edit in one.edits)
     together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
     for one in [*together, *found]:
-        for change in edit_of_pod(context, one.kind, one.words, *one.edits):
-            yield attrs.evolve(change, corrects=True, size=-float(len(one.edits)))
+        yield attrs.evolve(context.of_pod(one.kind, one.words, *one.edits, size=-float(len(one.edits))), corrects=True)
 
 
 def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:

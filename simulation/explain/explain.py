@@ -239,25 +239,24 @@ def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
 
 
 def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None, alone: bool = False) -> Explanation:
-    """Explain *pod* when it is its turn in a new *simulation*; see :func:`turn_of` and :func:`explain`."""
-    run, asked = turn_of(simulation, pod, alone=alone)
-    return attrs.evolve(explain(run.engine, asked, node=node), question=PodQuestion(placed_on=pod.spec.node_name or None))
-
-
-def turn_of(simulation: Simulation, pod: Pod, *, alone: bool = False) -> tuple[Run, Pod]:
-    """The run of a new *simulation* when it is the turn of *pod*, and the pod as it is asked about.
+    """Explain *pod* when it is its turn in a new *simulation*: see :func:`explain`.
 
     The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked about as if it had none: it is
     taken off its node first, and no pod is scheduled.
     """
+    run, on = begun_without_node(simulation, pod), pod.spec.node_name
+    for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
+        simulation.note(run.cycle(other))
+    return attrs.evolve(explain(run.engine, freed(pod) if on else pod, node=node), question=PodQuestion(placed_on=on or None))
+
+
+def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
+    """The run of a new *simulation*, which has begun, as if *pod* had no node."""
     scenario = simulation.scenario
     if pod.spec.node_name:
         others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
-        return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin(), freed(pod)
-    run = simulation.begin()
-    for other in () if alone else takewhile(lambda other: other.key != pod.key, simulation.pods()):
-        simulation.note(run.cycle(other))
-    return run, pod
+        simulation = attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others))
+    return simulation.begin()
 
 
 def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> Iterator[RefusedPod]:
