@@ -29,7 +29,6 @@ from .drainrules import UNSCHEDULABLE, stays_with_node
 from .fieldchanges import EditError, FieldChange, Json, check_resource, path_for
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
-from .scenario import Scenario
 
 __all__ = ["Edit", "EditError", "Edited", "Edits"]
 
@@ -133,6 +132,9 @@ class Edit:
         if self.to:
             return [item for item in of_kind if isinstance(item, ResourceSlice) and any(name == self.names for name, _ in _devices(item))]
         if self.names is None or not self.names.startswith(LIKE):
+            if self.names is not None and not any(mark in self.names for mark in PATTERN_MARKS):
+                name = self.names.rpartition("/")[2]
+                of_kind = [item for item in of_kind if item.metadata.name == name]
             return [item for item in of_kind if self.chooses(item.namespace, item.name, item.labels)]
         name = self.names.removeprefix(LIKE)
         first = next((item for item in of_kind if name in (item.key, item.name)), None)
@@ -217,7 +219,7 @@ def _made_again(gone: Sequence[Pod], there: Sequence[KubeObject]) -> Iterator[Pa
     for pod in gone:
         after.update((claim.key, left) for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None]))
     yield from ((claim, after[key]) for key, claim in before.items() if after[key] is not claim)
-    templates, replacements = templates_in(there), Replacements.beside(item for item in there if isinstance(item, Pod))
+    templates, replacements = templates_in(there), Replacements.beside(there)
     for pod in gone:
         if (new := replacements.of(pod)) is not None:
             new, more = claims_made_for(new, templates)
@@ -393,27 +395,11 @@ def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeO
     """*objects* after the changes of *pairs*; new ones come last."""
     if not pairs:
         return tuple(objects)
-    after, found = {id(one): other for one, other in pairs if one is not None}, []
-    for item in (*objects, *(other for one, other in pairs if one is None)):
-        while item is not None and id(item) in after:
-            item = after[id(item)]
-        if item is not None:
-            found.append(item)
-    return tuple(found)
-
-
-def edited_scenario(scenario: Scenario, edits: Edits, *, priorities: bool = True) -> tuple[Scenario, list[Pair]]:
-    """*scenario* after *edits*, and what they change. Raises :class:`EditError`."""
-    objects = (*scenario.objects, *scenario.pending)
-    pairs, _ = edits.pairs(objects, priorities=priorities)
-    there: list[KubeObject] = []
-    waiting: list[Pod] = []
-    for item in applied(objects, pairs):
-        if isinstance(item, Pod) and not item.spec.node_name:
-            waiting.append(item)
-        else:
-            there.append(item)
-    return attrs.evolve(scenario, objects=tuple(there), pending=tuple(waiting)), pairs
+    after = {id(one): other for one, other in pairs if one is not None}
+    found = [after.get(id(item), item) for item in (*objects, *(other for one, other in pairs if one is None))]
+    while any(id(item) in after for item in found):  # what several edits changed
+        found = [after.get(id(item), item) for item in found]
+    return tuple(item for item in found if item is not None)
 
 
 @contextmanager

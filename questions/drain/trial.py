@@ -30,7 +30,8 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.drainrules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again
+from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
+from ...simulation.edits import cordoned
 from ...simulation.explain.volumes import VolumeDemands
 from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
@@ -274,12 +275,6 @@ class DrainTrial:
         return made
 
 
-def cordoned(node: Node) -> Node:
-    """*node* as ``kubectl cordon`` and the node controller leave it."""
-    taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
-    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
-
-
 VOLUMES = " (volume "
 """What comes before the volumes that keep a pod where it is."""
 
@@ -352,8 +347,8 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
     if not scenario.pending:
         return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
     engine = make_engine()
-    pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
-    simulation = Simulation(scenario, engine, order, replacements=Replacements.beside(pods, scheduler_names))
+    replacements = Replacements.beside((*scenario.objects, *scenario.pending), scheduler_names)
+    simulation = Simulation(scenario, engine, order, replacements=replacements)
     for _ in simulation.decisions():
         pass
     waiting = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is None and outcome.eviction is None]

@@ -208,7 +208,7 @@ def _first_upper(text: str) -> str:
 
 def _how(one: Suggestion, patch: str) -> CodeText | str:
     """How to try a change."""
-    return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit else patch
+    return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit or patch.startswith("pod ") else patch
 
 
 def _parts(found: WhatIfResult) -> Iterator[Section]:

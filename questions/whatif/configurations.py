@@ -59,7 +59,7 @@ class Configurations:
         if not self.spec.preemption or self.spec.config.disable_preemption:
             config = attrs.evolve(self.spec.config, disable_preemption=False)
             spec = attrs.evolve(self.spec, preemption=True, config=config)
-            yield Change("preemption", "switch preemption on", ("preemption: on",), evicts=True, spec=spec)
+            yield Change("preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec)
 
     def _gates(self, context: WhatIfContext) -> Iterator[Change]:
         algorithm = context.engine.algorithm
@@ -68,7 +68,7 @@ class Configurations:
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
                 told, patch = f"switch feature gate {name} {'on' if value else 'off'}", f"feature gate: {name}={str(value).lower()}"
-                yield Change("gate", told, (patch,), spec=self._with_gate(name, value))
+                yield Change("gate", told, setting=(patch,), spec=self._with_gate(name, value))
 
     def _with_gate(self, name: str, value: bool) -> SchedulerSpec:
         profiles = self.spec.profiles
@@ -84,7 +84,7 @@ class Configurations:
             if self.spec.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter{_what_then(rule)}"
                 patch = (f"profile: preFilter and filter without {rule}",)
-                yield Change("rule", told, patch, spec=self._profile(context, _without(rule)))
+                yield Change("rule", told, setting=patch, spec=self._profile(context, _without(rule)))
             else:
                 yield from self._fewer_predicates(context, rule)
 
@@ -96,7 +96,7 @@ class Configurations:
             told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{_what_then(part)}"
             patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
             spec = attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
-            yield Change("rule", told, (patch,), spec=spec)
+            yield Change("rule", told, setting=(patch,), spec=spec)
 
     def _weights(self, context: WhatIfContext) -> Iterator[Change]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
@@ -110,7 +110,7 @@ class Configurations:
                 if weight > 0:
                     told = f"give {rule} weight {weight} in place of {score.weight}"
                     patch, spec = (f"weight: {rule}={weight}",), self._with_weight(context, rule, weight)
-                    yield Change("weight", told, patch, size=abs(step) + size, spec=spec)
+                    yield Change("weight", told, setting=patch, size=abs(step) + size, spec=spec)
 
     def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
         if self.spec.profiles is not None:

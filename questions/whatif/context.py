@@ -96,7 +96,7 @@ class WhatIfContext:
         """*change*, and a nodeSelector for the wanted node beside it."""
         pin = self.of_pod(change.kind, "", f"nodeSelector.{HOSTNAME}={self.pin}")
         words = f"{change.words}, and select {self.want} by its hostname"
-        return attrs.evolve(change, patch=(*change.patch, *pin.patch), words=words)
+        return attrs.evolve(change, edits=(*change.edits, *pin.edits), words=words)
 
     # --- trials -----------------------------------------------------------------------------------------------------
 
@@ -112,18 +112,18 @@ class WhatIfContext:
         with self.run.edited(pairs):
             yield WhatIfContext(self.run, pod, there, self.defaults, self.priorities, self.want, self.reports)
 
-    def ask(self, pod: Pod | None = None, *, details: bool = False) -> Decision:
-        """What would be decided on *pod*, or on the pod as it is, now."""
+    def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
+        """What would be decided on *pod*, or on the pod as it is, now; *makes_room*: and who would have to leave."""
         asked = self.pod if pod is None else pod
         self.tried += 1
         with self.engine.preserving_state(asked):
-            return self.engine.schedule(asked, details=details)
+            return self.engine.schedule(asked, details=False, only_host=not makes_room)
 
     def helpful(self, change: Change) -> Helpful | None:
         """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
         try:
             with self.after(*change.edits) as after:
-                decision = after.ask()
+                decision = after.ask(makes_room=change.evicts)
                 found = after.made_room(change, decision) if change.evicts else after.placed(change, decision)
             self.tried += after.tried
             if found is not None or decision.host is None or self.pin is None or self._fits_now:
@@ -140,7 +140,7 @@ class WhatIfContext:
     def _pinned_helpful(self, change: Change) -> Helpful | None:
         pinned = self.pinned(change)
         with self.after(*pinned.edits) as after:
-            found = (after.made_room if change.evicts else after.placed)(pinned, after.ask())
+            found = (after.made_room if change.evicts else after.placed)(pinned, after.ask(makes_room=change.evicts))
         self.tried += after.tried
         return found
 

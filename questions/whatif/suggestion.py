@@ -40,21 +40,23 @@ class Change:
 
     kind: ChangeKind
     words: str
-    patch: tuple[str, ...]
-    """The edits, as ``--set`` takes them; of another scheduler what is otherwise, in words."""
+    edits: tuple[str, ...] = ()
+    """As ``--set`` takes them."""
     size: float = attrs.field(default=0.0, kw_only=True)
     """Orders the changes of a kind: the smaller one first."""
     spec: SchedulerSpec | None = attrs.field(default=None, kw_only=True)
     """The other scheduler."""
+    setting: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    """What is otherwise there, in words."""
     evicts: bool = attrs.field(default=False, kw_only=True)
     """It is enough that room is made: pods may have to leave."""
     corrects: bool = attrs.field(default=False, kw_only=True)
     """It puts right what nothing in the cluster is called, and comes before all others."""
 
     @property
-    def edits(self) -> tuple[str, ...]:
-        """The edits of the cluster."""
-        return self.patch if self.spec is None else ()
+    def patch(self) -> tuple[str, ...]:
+        """All of it, as ``--set`` takes it or in words."""
+        return (*self.setting, *self.edits)
 
     @property
     def disturbs(self) -> int:

@@ -9,13 +9,13 @@ from itertools import chain, islice, takewhile
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
-from ...api.objects import Node, Pod, ResourceClaim
+from ...api.objects import KubeObject, Node, Pod, ResourceClaim
 from ...api.record import replace
 from ...core.decision.decision import Decision
 from ...core.run import Run
 from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.edits import EditError, Edits, edited_scenario
+from ...simulation.edits import EditError, Edits, applied
 from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
 from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.scenario import Scenario
@@ -85,7 +85,16 @@ class Start:
     def whole(self, edits: Edits) -> Simulation:
         """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises :class:`EditError`."""
         given = self.simulation
-        scenario, pairs = edited_scenario(given.scenario, edits, priorities=keeps_priorities(given.engine.gates))
+        objects = (*given.scenario.objects, *given.scenario.pending)
+        pairs, _ = edits.pairs(objects, priorities=keeps_priorities(given.engine.gates))
+        there: list[KubeObject] = []
+        waiting: list[Pod] = []
+        for item in applied(objects, pairs):
+            if isinstance(item, Pod) and not item.spec.node_name:
+                waiting.append(item)
+            else:
+                there.append(item)
+        scenario = attrs.evolve(given.scenario, objects=tuple(there), pending=tuple(waiting))
         with self.trying() as run, run.edited(pairs):
             simulation = Simulation(scenario, given.engine, given.order, run=run)
             for _ in simulation.decisions():
@@ -242,8 +251,8 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
         second = found.change
         kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
         corrects = first.corrects and DISTURBS[kind] < DISTURBS["uncordon"]
-        words, patch = f"{first.words}; and {second.words}", (*first.patch, *second.patch)
-        both = attrs.evolve(second, kind=kind, words=words, patch=patch, corrects=corrects)
+        words, edits = f"{first.words}; and {second.words}", (*first.edits, *second.edits)
+        both = attrs.evolve(second, kind=kind, words=words, edits=edits, corrects=corrects)
         yield Helpful.of(both, found.suggestion.host, found.suggestion.victims)
 
 

@@ -9,11 +9,15 @@ import attrs
 import pytest
 
 import kubeclassic
+from kubeclassic.api.record import plain
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.questions.whatif.context import DISTURBS, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext
-from kubeclassic.questions.whatif.whatif import FAMILIES
+from kubeclassic.questions.whatif.suggestion import DISTURBS, Suggestion
+from kubeclassic.questions.whatif.whatif import FAMILIES, ScheduledPod, Start
+from kubeclassic.simulation.edits import Edits
+from kubeclassic.simulation.explain import explain
+from kubeclassic.simulation.explain.explanation import PodQuestion
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT
@@ -162,10 +166,10 @@ class TestTheCluster:
         agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}]
         others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
         result = found(node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"}))
-        assert patches(result, "move") == ["moves: pod default/small to b"]
-        assert patches(result, "delete") == ["deletes: pod default/large"]
+        assert patches(result, "move") == ["pod default/small nodeName=b"]
+        assert patches(result, "delete") == ["delete pod default/large"]
         result = found(node("a"), *others, agent, pod("asked", 200))
-        assert patches(result, "delete") == ["deletes: pod default/small", "deletes: pod default/large"]
+        assert patches(result, "delete") == ["delete pod default/small", "delete pod default/large"]
 
     def test_a_new_node_runs_the_daemons(self) -> None:
         """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
@@ -174,8 +178,8 @@ class TestTheCluster:
             agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}]
         fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
         result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
-        assert patches(result, "addNode") == ["adds: node like large"]
-        assert one(result, "addNode").host == "large-new"
+        assert patches(result, "addNode") == ["copy node large"]
+        assert one(result, "addNode").host == "large-1"
 
     def test_the_example(self) -> None:
         """For the yearly report: a larger node; what others need later costs them, or does not last."""
@@ -323,7 +327,7 @@ class TestAWantedNode:
     def test_a_placed_pod(self) -> None:
         """A pod on a node is asked about as if it had none."""
         result = found(node("a"), node("b", 9000), pod("asked", 500, nodeName="a"), want="a")
-        assert (result.found.explanation.question.placed_on, result.host) == ("a", "b")
+        assert (result.explanation.question.placed_on, result.host) == ("a", "b")
         assert {each.host for each in result.suggestions} == {"a"}
 
 
@@ -333,22 +337,23 @@ class TestTheMoment:
         """After every trial of every family the decision, its details and the sums of the nodes are those from before."""
         spec = SchedulerSpec.of(options_of({"release": release})).read()
         scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
-        simulation = Simulation(scenario, spec.engine())
-        run, asked = simulation.begin(), scenario.pending[0]
-        for other in scenario.pending[1:]:
-            run.cycle(other)
-        context = WhatIfContext(run, asked, SpecPatcher())
-        context.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
-        before = context.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, context.nodes()))
-        for _, family in FAMILIES:
-            for change in family(context):
-                context.helpful(change)
-        everyone = [entry.pod for node in context.nodes() for entry in context.on(node.name)]
-        context.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
-        assert context.ask(details=True).record(details=True) == before[0]
-        rows = before[1].shape[1]
-        assert (run.engine.table.requested[:, :rows] == before[1]).all()
-        assert sorted(map(id, context.nodes())) == before[2]
+        asked = scenario.pending[0]
+        scheduled, start = ScheduledPod(scenario, spec, PodQuestion()), Start.of(Simulation(scenario, spec.engine()), asked)
+        before = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True)
+        for _ in range(2):
+            with scheduled.turn(start, asked) as context:
+                context.reports = before.nodes
+                found = explain(context.engine, context.pod), context.engine.table.requested.copy(), sorted(map(id, context.nodes()))
+                for _, family in FAMILIES:
+                    for change in family(context):
+                        context.helpful(change)
+                assert plain(explain(context.engine, context.pod).nodes) == plain(found[0].nodes)
+                rows = found[1].shape[1]
+                assert (context.engine.table.requested[:, :rows] == found[1]).all()
+                assert sorted(map(id, context.nodes())) == found[2]
+            whole = start.whole(Edits()), start.whole(Edits.parse(["delete pod *", "cordon node *"]))
+            assert {one.host for one in whole[1].outcomes.values() if not one.pod.spec.tolerations} <= {None}
+            assert [one.host for one in whole[0].outcomes.values()] == list(kubeclassic.simulate(EXAMPLE, release).hosts.values())
 
     def test_what_comes_before_is_scheduled_first(self) -> None:
         """The pods before it take their places first, unless it is asked alone."""
@@ -375,7 +380,7 @@ class TestTheMoment:
         result = found(node("a"), pod("asked", 1500))
         assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
         assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"
-        assert attrs.evolve(result.found, suggestions=()).is_yes is False
+        assert attrs.evolve(result, suggestions=()).ok is False
 
 
 class TestRulesOfOnesOwn:
