@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated
 
-import attrs
-
 from ...api.load import Loaded
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Counts, Meta, Record, says
 from ...api.words import count_of
 from ...framework.schedulerspec import SchedulerSpec
@@ -80,120 +78,20 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
     simulated: Annotated[Count, says("How many mixes were simulated.")]
 
-
-@attrs.frozen(kw_only=True, eq=False)
-class NewNodesAnswer:
-    """What was found for *kinds*."""
-
-    release: str
-    kinds: Sequence[NodeKind]
-    shapes: Sequence[PodShape]
-    """All pods that want a node."""
-    found: MixesFound
-    most_nodes: int
-
-    @property
-    def is_yes(self) -> bool:
-        """Whether each pod finds a node."""
-        return self.found.best.is_placed and not self.found.stuck
-
-    @property
-    def helps(self) -> bool:
-        """Whether each pod finds a node but for those that found none with any mix."""
-        return self.found.best.is_placed
-
-    @property
-    def wanted(self) -> int:
-        """How many pods want a node, with those that found none with any mix."""
-        return self.found.best.wanted + len(self.found.stuck)
-
-    @property
-    def count(self) -> int:
-        """How many nodes are added."""
-        return sum(self.found.best.mix)
-
-    @property
-    def cost(self) -> Decimal:
-        """What they cost in all."""
-        return sum((kind.cost * count for kind, count in self._counts(self.found.best)), Decimal(0))
-
-    @property
-    def without_place(self) -> list[tuple[str, str]]:
-        """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
-        refused = {key: shape for shape in self.shapes if all(shape.refusals) for key in shape.keys}
-        missing = (*self.found.stuck, *self.found.best.missing)
-        return [(one.pod, _refused(self.kinds, refused[one.pod]) if one.pod in refused else one.message) for one in missing]
-
     @property
     def fewer(self) -> list[str]:
         """A sentence for each simulation with one node less."""
-        return [f"{self.named(trial)}: {left(trial)}" for trial in self.found.fewer]
-
-    @property
-    def with_one_fewer(self) -> str | None:
-        """These sentences in one; None if no node is added."""
-        return "; ".join(self.fewer) or None
-
-    def named(self, trial: MixTrial) -> str:
-        """A mix in words: ``2 big and 1 small``."""
-        told = [f"{count:,} {kind.name}" for kind, count in self._counts(trial) if count]
-        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told) or "no new node"
-
-    def added(self) -> tuple[AddedNodes, ...]:
-        """A row a kind that is needed."""
-        counts = self._counts(self.found.best) if self.helps else ()
-        return tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
-
-    def nodes(self) -> tuple[NewNode, ...]:
-        """The new nodes: the pods on each, without those of DaemonSets, and of each resource what is requested."""
-        return self.found.best.nodes if self.helps else ()
-
-    def not_taken(self) -> tuple[KindNotTaken, ...]:
-        """The kinds of which none is added though others are, the cheapest first, each with why."""
-        unused = [at for at, count in enumerate(self.found.best.mix) if not count] if self.added() else []
-        found = (self._not_taken(at) for at in sorted(unused, key=lambda at: self.kinds[at].cost))
-        return tuple(found)
-
-    def _not_taken(self, at: int) -> KindNotTaken:
-        kind = self.kinds[at]
-        stuck, why = {one.pod for one in self.found.stuck}, "no mix with it that costs less was found"
-        placed = [(key, shape.refusals[at]) for shape in self.shapes for key in shape.keys if key not in stuck]
-        refused = [(key, told) for key, told in placed if told]
-        takes = len(placed) - len(refused)
-        if refused:
-            first = ": ".join(refused[0])
-            pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
-            why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
-        return KindNotTaken(kind.name, number_of(kind.cost), takes, why)
-
-    def document(self, warnings: tuple[InputWarning, ...] = ()) -> NewNodesDocument:
-        """Everything."""
-        found, told = self.found, self.without_place
-        pods = tuple(PodWithoutNode(key, why) for key, why in told[:MOST_TOLD])
-        return NewNodesDocument(
-            warnings=warnings, release=self.release, added=self.added(), placed=self.is_yes, with_one_fewer=self.with_one_fewer,
-            not_taken=self.not_taken(), cost=number_of(self.cost) if self.helps else None,
-            pods=self.wanted, nodes=self.nodes(),
-            one_fewer=tuple(FewerNodes(self._mix(trial), len(trial.missing), left(trial)) for trial in found.fewer),
-            without_node=PodsWithoutNode(len(told), pods), tried=self._mix(found.best),
-            daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in self.kinds}, evicted=dict(found.best.evicted),
-            most_nodes=self.most_nodes, simulated=found.simulated,
-        )  # fmt: skip
-
-    def _mix(self, trial: MixTrial) -> dict[str, int]:
-        return {kind.name: count for kind, count in self._counts(trial)}
-
-    def _counts(self, trial: MixTrial) -> list[tuple[NodeKind, int]]:
-        return list(zip(self.kinds, trial.mix, strict=True))
+        return [f"{in_words(one.mix)}: {one.message}" for one in self.one_fewer]
 
 
-def left(trial: MixTrial) -> str:
-    """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
-    first = trial.missing[0] if trial.missing else None
-    if first is None:
-        return "all pods find a node"
-    number = len(trial.missing)
-    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
+def in_words(mix: Mapping[str, int]) -> str:
+    """A mix in words.
+
+    >>> in_words({"big": 2, "mid": 0, "small": 1})
+    '2 big and 1 small'
+    """
+    *first, last = [f"{count:,} {name}" for name, count in mix.items() if count] or ["no new node"]
+    return " and ".join([", ".join(first), last] if first else [last])
 
 
 def number_of(number: Decimal) -> int | float:
@@ -205,21 +103,14 @@ def number_of(number: Decimal) -> int | float:
     return int(number) if number == int(number) else float(number)
 
 
-def _refused(kinds: Sequence[NodeKind], shape: PodShape) -> str:
-    told: dict[str, list[str]] = {}
-    for kind, why in zip(kinds, shape.refusals, strict=True):
-        told.setdefault(why, []).append(kind.name)
-    return "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
-
-
 # --- from a question to the answer ----------------------------------------------------------------------------------
 
 
 def nodes_to_add(
     question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
     costs: Mapping[str, Decimal], *, most_nodes: int | None = None, on_progress: Callable[[int], None] | None = None,
-) -> NewNodesAnswer:  # fmt: skip
-    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node.
+) -> tuple[NewNodesDocument, dict[str, str]]:  # fmt: skip
+    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node; and why the others find none, by pod.
 
     *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
     a kind. *most_nodes*: more are not added; by default as many as there are pods.
@@ -234,4 +125,63 @@ def nodes_to_add(
     demand, most = Demand.of(trials, [*waiting, *copies]), most_nodes or max(trials.wanted, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
     found = MixSearch(trials, demand, demand.prices, most, sets_aside=not question.templates).run()
-    return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=demand.shapes, found=found, most_nodes=most)
+    without = dict(_without_place(kinds, demand.shapes, found))
+    return _document(spec.version, kinds, demand.shapes, found, without, most), without
+
+
+def _document(
+    release: str, kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound, without: Mapping[str, str], most: int
+) -> NewNodesDocument:
+    best = found.best
+    counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
+    added = tuple(
+        AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count
+    )
+    unused = sorted((at for at, (_, count) in enumerate(counts) if not count), key=lambda at: kinds[at].cost) if added else []
+    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
+    return NewNodesDocument(
+        warnings=(), release=release, added=added, placed=best.is_placed and not found.stuck,
+        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
+        not_taken=tuple(_not_taken(kinds, at, shapes, found) for at in unused),
+        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
+        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
+        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
+        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
+        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated,
+    )  # fmt: skip
+
+
+def _mix(kinds: Sequence[NodeKind], trial: MixTrial) -> dict[str, int]:
+    return {kind.name: count for kind, count in zip(kinds, trial.mix, strict=True)}
+
+
+def left(trial: MixTrial) -> str:
+    """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
+    first = trial.missing[0] if trial.missing else None
+    if first is None:
+        return "all pods find a node"
+    number = len(trial.missing)
+    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
+
+
+def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], found: MixesFound) -> KindNotTaken:
+    """The kind number *at*, of which none is added though others are, with why."""
+    stuck, why = {one.pod for one in found.stuck}, "no mix with it that costs less was found"
+    placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in stuck]
+    refused = [(key, told) for key, told in placed if told]
+    takes = len(placed) - len(refused)
+    if refused:
+        first = ": ".join(refused[0])
+        pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
+        why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
+    return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
+
+
+def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> Iterator[tuple[str, str]]:
+    """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
+    refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
+    for one in (*found.stuck, *found.best.missing):
+        told: dict[str, list[str]] = {}
+        for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
+            told.setdefault(why, []).append(kind.name)
+        yield one.pod, "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items()) or one.message
