@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated
 
 from ...api.load import Loaded
 from ...api.reading.notices import ResultDocument
-from ...api.record import Count, Counts, Meta, Record, says
+from ...api.record import UNSET, Count, Counts, Meta, Record, UnsetType, replace, says
 from ...api.words import count_of
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.nodekinds import NodeKind
+from ...simulation.explain.spreads import spread_counts
+from ...simulation.nodekinds import HOSTNAME, NodeKind
 from ...simulation.scenario import Scenario
+from ...simulation.simulate import Simulation
 from ..capacity.question import CapacityQuestion
 from .kinds import DaemonPods, NewNodeError, kinds_of
 from .search import Demand, MixesFound, MixSearch, PodShape
@@ -77,6 +80,9 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
     most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
     simulated: Annotated[Count, says("How many mixes were simulated.")]
+    wanted_domains: Annotated[
+        Counts | UnsetType, says("Label that none of the nodes to add has -> pods whose hard spread wants room there; absent: none.")
+    ] = UNSET
 
     @property
     def fewer(self) -> list[str]:
@@ -126,7 +132,25 @@ def nodes_to_add(
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
     found = MixSearch(trials, demand, demand.prices, most, sets_aside=not question.templates).run()
     without = dict(_without_place(kinds, demand.shapes, found))
-    return _document(spec.version, kinds, demand.shapes, found, without, most), without
+    wanted = _wanted_domains(trials, found) if without and not question.templates else {}
+    return replace(_document(spec.version, kinds, demand.shapes, found, without, most), wanted_domains=wanted or UNSET), without
+
+
+def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
+    """The emptiest domains of the hard spread of pods without a node, where none of the nodes to add is."""
+    simulation = Simulation(trials.scenario(found.best.mix), trials.new_engine(), trials.question.order)
+    for _ in simulation.decisions():
+        pass
+    wanted = Counter[str]()
+    for pod in (simulation.outcomes[one.pod].pod for one in (*found.stuck, *found.best.missing)):
+        for one in pod.spec.topology_spread_constraints:
+            alone = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(one,)))
+            counts = spread_counts(simulation.engine, alone) if one.when_unsatisfiable == "DoNotSchedule" else None
+            there = {kind.node.labels.get(one.topology_key) for kind in trials.kinds}
+            if counts is not None and one.topology_key != HOSTNAME:
+                emptiest = [domain for domain, count in counts.counts.items() if count == counts.least]
+                wanted.update(f"{one.topology_key}={domain}" for domain in emptiest if not there.intersection(emptiest))
+    return dict(wanted)
 
 
 def _document(

@@ -216,6 +216,8 @@ def _who(found: NewNodesDocument) -> PodOutcomes:
 
 def _told(found: NewNodesDocument) -> Iterator[str]:
     yield _verdict(found)
+    for domain, pods in (found.wanted_domains or {}).items():
+        yield f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there."
     if found.cost is not None:
         yield from (f"With one fewer, {sentence}" for sentence in found.fewer)
         yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in found.not_taken)

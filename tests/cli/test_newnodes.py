@@ -126,6 +126,12 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
         assert sum(row["count"] for row in found["added"]) == 3
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
+        spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+                  "labelSelector": {"matchLabels": {"app": "w"}}}  # fmt: skip
+        pods = [pod(f"w-{at}", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[spread]) for at in range(6)]
+        cluster = write("apart.yaml", *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"), *pods)
+        lines = ask("--add-node", "like:a", status=1, cluster=cluster).out.splitlines()
+        assert lines[1] == "3 pods want room at topology.kubernetes.io/zone=z-b, by a hard spread; none of the nodes to add is there."
 
     def test_preemption(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nothing is evicted, unless it is asked for."""

@@ -44,5 +44,5 @@ def test_bare_pods_keep_their_nodes(trace: SteadyState) -> None:
     """Without a flag for bare pods only nodes without pods can go, at once."""
     plan = search_for(trace, DrainWish(), DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}
-    assert set(plan.answer.can) == {node.name for node in trace.nodes} - used
+    assert set(plan[0].can) == {node.name for node in trace.nodes} - used
     assert plan.evictions == ()
