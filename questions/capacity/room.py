@@ -6,14 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 import numpy as np
-from msgspec.structs import replace
 
-from ...api.objects import Container, Map, Pod, PodSpec, ResourceRequirements, Toleration
-from ...api.objects.quantity import Quantity
 from ...core.arrays.types import Ints, Mask
 from ...core.engine import Engine
-from ...core.pods.requests import CPU, PODS
-from ...core.run import Run
+from ...core.pods.requests import PODS
 from ...simulation.reasons import shortage_of
 
 
@@ -82,12 +78,3 @@ def short_of(reasons: list[str]) -> tuple[str, ...]:
     """
     short = [name for name in map(shortage_of, reasons) if name is not None]
     return tuple(short) if len(short) == len(reasons) else ()
-
-
-def is_counted(run: Run, like: Pod, resource: str, amount: int) -> bool:
-    """Whether a pod like *like*, but for requests and tolerations, is turned down if it requests *amount* of *resource*."""
-    unit = "m" if resource == CPU else ""
-    probe = Container(name="probe", resources=ResourceRequirements(requests=Map({resource: Quantity.parse(f"{amount}{unit}")})))
-    spec = PodSpec(scheduler_name=like.spec.scheduler_name, containers=(probe,), tolerations=(Toleration(operator="Exists"),))
-    decision = run.ask(Pod(metadata=replace(like.metadata, name=f"{like.name}-probe", uid=""), spec=spec))
-    return any(resource in short_of([text]) for texts in decision.failed.values() for text in texts)
