@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
-from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.garbage import no_garbage_collection
 from ...api.objects import (
     KubeObject,
-    Map,
     Node,
-    ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     ResourceClaim,
 )
-from ...api.objects.storage import BIND_COMPLETED
 from ...api.words import listed
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
@@ -37,9 +32,7 @@ from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order
 from ...simulation.simulate import Simulation
-from ..replay.cluster.volumecontroller import new_volume, volume_claims
-
-DELAYED = "WaitForFirstConsumer"
+from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
@@ -58,19 +51,6 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
             name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(item.storage_class)
             if kind is not None:
                 yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
-
-
-def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
-    """*volume* and *claim*, bound as the volume controller leaves them."""
-    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-    annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
-    return (
-        replace(volume, spec=replace(volume.spec, claim_ref=reference)).in_phase("Bound"),
-        replace(
-            claim, metadata=replace(claim.metadata, annotations=annotations),
-            spec=replace(claim.spec, volume_name=volume.name),
-        ).in_phase("Bound"),
-    )  # fmt: skip
 
 
 # --- generic ephemeral volumes --------------------------------------------------------------------------------------

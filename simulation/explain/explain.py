@@ -313,16 +313,14 @@ def _check_node(engine: Engine, name: str) -> None:
         raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, sorted(names))}')
 
 
-class _Explaining:
-    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision) -> None:
-        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, decision.details
-        self.judged = JudgedNodes(engine, cycle, decision)
+class _Explaining(JudgedNodes):
+    """Makes the whole explanation."""
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
         rows = details.feasible_rows.tolist()
-        scored = self.judged.scored(rows, ranking or self._shown_only(details.feasible_rows))
-        others = self.judged.unscored([row for row in self._order() if row not in scored])
+        scored = self.scored(rows, ranking or self._shown_only(details.feasible_rows))
+        others = self.unscored([row for row in self._order() if row not in scored])
         with_totals = [report for report in scored.values() if report.total is not None]
         explanation = Explanation(
             self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
@@ -374,10 +372,10 @@ class _Explaining:
         return tuple(reason for reason in report.reasons if reason not in told)
 
     def _verdicts(self, row: int, report: NodeReport) -> tuple[RuleVerdict, ...]:
-        judged, algorithm = self.judged.judged(row), self.engine.algorithm_of(self.decision.pod)
+        judged, algorithm = self.judged(row), self.engine.algorithm_of(self.decision.pod)
         if judged is None or algorithm is None:
             return ()
-        against = {objection.rule: objection for objection in self.judged.objections(row)}
+        against = {objection.rule: objection for objection in self.objections(row)}
         concerned, asked, found = {predicate.name for predicate in judged[0].predicates}, not self._whole_pod(report), []
         for predicate in algorithm.predicates:
             objection = against.get(predicate.name)
@@ -387,10 +385,10 @@ class _Explaining:
         return tuple(found)
 
     def _room(self, row: int) -> tuple[RequestedResource, ...]:
-        judged = self.judged.judged(row)
+        judged = self.judged(row)
         nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
-        return tuple(RequestedResource(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
+        return tuple(RequestedResource(name, *self.room(name, nodes, at)) for name in (*names, "pods"))
 
     def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
         """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
@@ -404,7 +402,7 @@ class _Explaining:
         ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
         if ranking is None:
             return {"out_of": len(scored)}
-        would = replace(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
+        would = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1]))
         return _scoring(would, self._beside(ranking), would_score=True, out_of=len(scored))
 
     def _beside(self, ranking: Ranking) -> NodeReport | None:
@@ -413,7 +411,7 @@ class _Explaining:
         if host is None:
             return None
         at = self.details.feasible.index(host)
-        return NodeReport(host, True, True, scores=self.judged.scores(ranking, at), total=int(ranking.totals[at]))
+        return NodeReport(host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at]))
 
 
 def _scoring(node: NodeReport, other: NodeReport | None, **more: Any) -> dict[str, Any]:
