@@ -270,6 +270,8 @@ def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulatio
         earlier = takewhile(lambda key: key != pod.key, outcomes)
         took = (key for key in earlier if outcomes[key].host == suggestion.host != before.outcomes[key].host)
         suggestion = replace(suggestion, taken_by=next(took, ""))
+    elif asked.want is None:
+        suggestion = replace(suggestion, host=after.host)
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)
     lost = {key for key, found in outcomes.items() if found.word not in ("placed", "waiting") and not found.has_successor}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import results, simulate, what_if
+from kubeclassic.api.record import UNSET
 from tests.simulation.test_workloads import BY_HOST, node, workload
 from tests.support import manifests
 
@@ -72,5 +73,7 @@ def test_what_places_all_places_all(kind: str, replicas: int, sizes: list[str], 
     for one in found.suggestions:
         if one.is_edit:
             hosts = simulate(cluster, release, edits=one.patch).hosts
+            stays = one.evicted_by is None and one.taken_by is UNSET
+            assert hosts[found.explanation.decision.pod.key] == (one.host if stays else None)
             assert one.placed == sum(host is not None for host in hosts.values()), one
     assert found.ok == (found.fits or any(one.placed == replicas for one in found.suggestions))
