@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable
@@ -13,9 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubeclassic.framework.releases import ALL_RELEASES
 from tests.cli.conftest import Ran
-from tests.cli.test_capacity import EXAMPLE, SMALL
 from tests.support import manifests
 from tests.support.program import ran
 
@@ -31,16 +27,6 @@ def ask(write: Callable[..., str]) -> Ran:
 
 
 class TestForms:
-    def test_json(self, ask: Ran) -> None:
-        """The fields are those of the schema: what to add, whether all pods are placed then, and what one node less does."""
-        found = ask("--add-node", "like:a", "-o", "json").document
-        assert found["added"] == [{"node": "a", "count": 3, "cost": 3, "costOfOne": 1}]
-        assert (found["placed"], found["cost"], found["pods"]) == (True, 3, 7)
-        assert found["withOneFewer"] == (
-            "2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu."
-        )
-        assert [(row["name"], row["node"], row["pods"]) for row in found["nodes"]] == [("a-1", "a", 2), ("a-2", "a", 2), ("a-3", "a", 1)]
-
     def test_a_mix(self, ask: Ran, write: Callable[..., str]) -> None:
         """Of several kinds a mix that costs less than each alone is found, and one node less of each is simulated."""
         big = write("big.yaml", node("big", cpu="4"))
@@ -48,27 +34,6 @@ class TestForms:
         assert [(row["node"], row["count"], row["cost"]) for row in found["added"]] == [("a", 1, 2), ("big", 1, 3.5)]
         assert found["cost"] == 5.5
         assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [({"a": 0, "big": 1}, 1), ({"a": 1, "big": 0}, 3)]
-
-    def test_csv(self, ask: Ran) -> None:
-        """CSV has a line a kind."""
-        rows = list(csv.DictReader(io.StringIO(ask("--add-node", "like:a", "-o", "csv").out)))
-        assert rows == [{"node": "a", "count": "3", "cost": "3", "costOfOne": "1"}]
-
-    def test_table(self, ask: Ran) -> None:
-        """The table says what to add and what one fewer does, and claims no more."""
-        out = ask("--add-node", "like:a").out.splitlines()
-        assert out[0] == "Add 3 a: each of 7 pods finds a node."
-        assert out[1].startswith("With one fewer, 2 a: 1 of 7 pods finds no node, first default/web-6: ")
-        assert out[2] == ""
-        assert "a-2       2   2 of 2   2.0 GiB of 8.0 GiB" in out
-
-    def test_wide_lists_all_nodes(self, ask: Ran, write: Callable[..., str]) -> None:
-        """The table lists ten new nodes, and with all details every one."""
-        cluster = write("many.yaml", node("a"), *(pod(f"web-{number}", cpu="2") for number in range(14)))
-        short, wide = (ask("--add-node", "like:a", "-o", form, cluster=cluster).out for form in ("table", "wide"))
-        assert "and 3 more new nodes: -o wide lists all" in short
-        assert "a-13" not in short
-        assert "a-13" in wide
 
 
 class TestQuestions:
@@ -141,12 +106,6 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster).document
         assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
 
-    def test_the_daemons_of_the_example(self) -> None:
-        """What the example's DaemonSet runs takes room on each new node."""
-        found = ran("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json").document
-        assert found["daemons"] == {"general-a1": ["kube-system/node-agent"]}
-        assert all(row["requested"]["cpu"] == 100 + 150 * row["pods"] for row in found["nodes"])
-
 
 CLAIM = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
 GENERAL = {"pool": "general"}
@@ -164,19 +123,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, cpu, spec in (("m5", "4", {}), ("c", "8", tainted), ("small", "1", {})):
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(manifests.node(name, cpu, labels=GENERAL, **spec)), encoding="utf-8")
     return tmp_path
-
-
-@pytest.mark.parametrize("release", ALL_RELEASES)
-def test_a_pod_that_never_fits_does_not_spoil_the_answer(release: str, folder: Path) -> None:
-    """Each real cluster has a pod with a wrong selector, and one whose claim is missing: the others get their answer all the same."""
-    asked = ["capacity", "dump.yaml", "--add-node", "m5.yaml", "--release", release]
-    found = ran(*asked, "-o", "json", status=1).document
-    assert (found["added"][0]["node"], found["added"][0]["count"], found["placed"]) == ("m5", 1, False)
-    assert found["withoutNode"]["count"] == 2
-    assert {one["pod"] for one in found["withoutNode"]["pods"]} == {"default/typo", "default/nopvc"}
-    told = ran(*asked, status=1).out
-    assert told.startswith("Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 find none with up to 6.\n")
-    assert "\n  default/typo: on an empty m5: " in told
 
 
 def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:

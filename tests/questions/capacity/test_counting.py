@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
@@ -114,8 +113,3 @@ class TestResults:
         assert found.to_frame()["copies"].sum() == found.fits
         assert list(found.to_frame("headroom")["resource"])[-1] == "pods"
         assert "general-a1" in found._repr_html_()
-
-    def test_they_can_be_pickled(self) -> None:
-        """A result is a value of its own."""
-        found = capacity(EXAMPLE, SMALL)
-        assert pickle.loads(pickle.dumps(found)).record() == found.record()

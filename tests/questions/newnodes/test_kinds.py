@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -171,11 +170,3 @@ class TestWrongInput:
         given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
         assert told in refusal_text(KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
 
-
-def test_a_result_can_be_pickled() -> None:
-    """A result is the same after pickling, and has its tables."""
-    found = add_nodes([HDD], [SSD], pod=WEB, pods=6)
-    again = pickle.loads(pickle.dumps(found))
-    assert again.record() == found.record()
-    tables = found.view().tables_of("data")
-    assert [[column.name for column in table.columns][:2] for table in tables] == [["node", "count"], ["name", "node"]]

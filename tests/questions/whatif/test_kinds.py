@@ -23,7 +23,7 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
-from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
+from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
 EXAMPLE = str(ROOT / "examples" / "cluster")
 REPORT = "analytics/yearly-report"
@@ -96,12 +96,6 @@ class TestThePod:
         big["status"]["allocatable"]["nvidia.com/gpu"] = 2
         assert patches(found(big, asked), "request") == [f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"]
 
-    def test_tolerations_are_exact(self) -> None:
-        """All taints of one node are tolerated at once, by key, value and effect."""
-        taints = [taint(("k", "v", "NoSchedule")), taint(("l", "", "NoExecute")), taint(("m", "", "PreferNoSchedule"))]
-        told = one(found(node("a", taints=taints), pod("asked")), "toleration")
-        assert told.patch == (f"pod {ASKED} tolerations+=k=v:NoSchedule tolerations+=l:NoExecute",)
-
     def test_selectors_and_terms(self) -> None:
         """A key of the nodeSelector, an expression of the node affinity."""
         expressions = [{"key": "disk", "operator": "In", "values": ["ssd"]}, {"key": "pool", "operator": "Exists"}]
@@ -113,15 +107,6 @@ class TestThePod:
         assert patches(result, "label") == ["node a labels.disk=ssd"]
         result = found(node("a"), pod("asked", nodeSelector={"disk": "ssd"}))
         assert patches(result, "nodeSelector") == [f"pod {ASKED} nodeSelector.disk-"]
-
-    def test_pod_affinity(self) -> None:
-        """A required term of affinity or anti-affinity is removed, or that of the other pod."""
-        near = {"podAffinity": apart("b")["podAntiAffinity"]}
-        result = found(node("a"), pod("asked", affinity=near))
-        assert patches(result, "podAffinity") == [f"pod {ASKED} affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]-"]
-        result = found(node("a"), pod("other", nodeName="a", affinity=apart("b")), pod("asked", labels={"app": "b"}))
-        place = "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]-"
-        assert patches(result, "otherAntiAffinity") == [f"pod default/other {place}"]
 
     @pytest.mark.parametrize(("release", "gates"), [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
     def test_spread(self, release: str, gates: str | None) -> None:
@@ -143,16 +128,6 @@ class TestThePod:
 
 
 class TestTheCluster:
-    def test_nodes(self) -> None:
-        """A cordon, a taint, what is short."""
-        cordon = [taint(("node.kubernetes.io/unschedulable", "", "NoSchedule"))]
-        nodes = [node("a", unschedulable=True, taints=cordon), node("b", taints=[taint(("k", "v", "NoSchedule"))]), node("c", 600)]
-        result = found(*nodes, pod("asked", 900))
-        assert patches(result, "uncordon") == ["node a unschedulable- taints-=node.kubernetes.io/unschedulable"]
-        assert patches(result, "taint") == ["node b taints-=k=v:NoSchedule"]
-        assert patches(result, "allocatable") == ["node c allocatable.cpu=900m"]
-        assert [each.disturbs for each in result.suggestions] == sorted(each.disturbs for each in result.suggestions)
-
     def test_labels_that_say_what_a_node_is_stay(self) -> None:
         """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
         assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
@@ -200,12 +175,6 @@ class TestTheCluster:
                 assert (each.effect.placed, each.effect.placed_before) == (found.summary.placed, plain.summary.placed)
                 lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
                 assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
-
-    def test_the_example_by_priority(self) -> None:
-        """When all that matters more is there, what the GPU machine has left is enough for good."""
-        first = next(one for one in kubeclassic.what_if(EXAMPLE, REPORT, order="priority").suggestions if one.kind == "request")
-        assert (first.patch, first.host, first.evicted_by) == ((f"pod {REPORT} requests.memory=28544Mi",), "gpu-b1", None)
-        assert kubeclassic.simulate(EXAMPLE, order="priority", edits=first.patch).hosts[REPORT] == "gpu-b1"
 
 
 class TestTheScheduler:
