@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -119,20 +119,20 @@ def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNod
     trial = steady.trial(recreates_bare=flags.recreate_bare)
     refused = _refused(trial, names, flags)
     candidates = [name for name in names if name not in refused]
-    search = DrainSearch(steady, flags, max(len(names) - max(wish.keep, len(refused)), 0), on_node)
-    verification = search.best([order(trial, candidates) for order in ORDERS])
+    most = max(len(names) - max(wish.keep, len(refused)), 0)
+    search = DrainSearch(steady, flags, most, on_node)
+    orders = [order(trial, candidates) for order in ORDERS]
+    tries = sorted(((search.empty((), names), names) for names in orders), key=lambda found: -len(found[0][0]))
+    best, verification = tries[0][1], search.verified(*tries[0][0])
+    for (went, failed), order in tries[1:]:
+        if len(went) > len(verification.can) and len((other := search.verified(went, failed)).can) > len(verification.can):
+            best, verification = order, other
+    while len(verification.can) < most:
+        more = search.verified(*search.empty(verification.can, best))
+        if len(more.can) <= len(verification.can):
+            break
+        verification = more
     return attrs.evolve(verification, cannot={**refused, **verification.cannot})
-
-
-@attrs.frozen
-class Try:
-    """What emptying one node after the other led to."""
-
-    went: tuple[str, ...]
-    failed: dict[str, str]
-    """Node -> why."""
-    names: Sequence[str]
-    """The order in which nodes were tried."""
 
 
 @attrs.frozen(eq=False)
@@ -144,26 +144,13 @@ class DrainSearch:
     most: int
     on_node: OnNode
 
-    def best(self, orders: Sequence[Sequence[str]]) -> Verification:
-        """The largest set that is verified of those that the *orders* lead to, with others that can be added."""
-        tries = sorted((self._try((), names) for names in orders), key=lambda found: -len(found.went))
-        best, verification = tries[0], self._verified(tries[0])
-        for found in tries[1:]:
-            if len(found.went) > len(verification.can) and len((other := self._verified(found)).can) > len(verification.can):
-                best, verification = found, other
-        while len(verification.can) < self.most:
-            more = self._verified(self._try(verification.can, best.names))
-            if len(more.can) <= len(verification.can):
-                break
-            verification = more
-        return verification
+    def verified(self, went: Sequence[str], failed: Mapping[str, str]) -> Verification:
+        """Whether the nodes that *went* one after the other can go at once, beside those that *failed*, each with why."""
+        verification = verify(self.steady, went, self.flags)
+        return attrs.evolve(verification, cannot={**failed, **verification.cannot})
 
-    def _verified(self, found: Try) -> Verification:
-        verification = verify(self.steady, found.went, self.flags)
-        return attrs.evolve(verification, cannot={**found.failed, **verification.cannot})
-
-    def _try(self, before: Sequence[str], names: Sequence[str]) -> Try:
-        """Empty all of *names* that can be, one after the other, where those *before* are empty."""
+    def empty(self, before: Sequence[str], names: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
+        """Empty all of *names* that can be, one after the other, where those *before* are empty: which went, and why others failed."""
         trial = verify(self.steady, before, self.flags).trial
         went, failed = list(before), dict[str, str]()
         for name in names:
@@ -174,7 +161,7 @@ class DrainSearch:
             else:
                 failed |= empty_all(trial, [name], self.flags, self.on_node)
                 went += [] if name in failed else [name]
-        return Try(tuple(went), failed, names)
+        return went, failed
 
 
 # --- orders ---------------------------------------------------------------------------------------------------------

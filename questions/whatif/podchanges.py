@@ -270,53 +270,22 @@ def units(name: str, amounts: Map[Quantity]) -> int:
 # --- other pods -----------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Leaving:
-    """A pod on a node that could go."""
-
-    entry: Entry
-    node: str
-    share: float
-    """The largest share of its node's resources that it has."""
-
-    @property
-    def pod(self) -> Pod:
-        """The pod."""
-        return self.entry.pod
-
-
-def leaving(context: WhatIfContext) -> list[Leaving]:
-    """Pods that could go, one of several equal ones on a node; first those of lower priority, then the smaller ones.
+def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
+    """Pods that could go with their nodes, one of several equal ones on a node; first those of lower priority, then the smaller ones.
 
     Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
     """
-    reports = [report for report, _ in context.targets() if not report.fits]
-    hopeful = [report for report in reports if all(objection.evictable for objection in report.objections)]
-    is_local = all(map(is_short_only, hopeful))
-    names = [report.name for report in hopeful] if is_local else [node.name for node in context.nodes()] if hopeful else []
-    by_name = {report.name: report for report in hopeful}
-    found: dict[Hashable, Leaving] = {}
-    for name in names:
+    hopeful = {one.name: one for one, _ in context.targets() if not one.fits and all(against.evictable for against in one.objections)}
+    is_local = all(map(is_short_only, hopeful.values()))
+    table, found = context.engine.fresh_table(), dict[Hashable, tuple[int, float, str, Pod, str]]()
+    for name in hopeful if is_local else [node.name for node in context.nodes()]:
+        row = table.row_of[name]
         for entry in context.on(name):
-            if not stays_with_node(entry.pod) and _frees_enough(entry, by_name.get(name)):
-                table = context.engine.table
-                row, footprint = table.row_of[name], entry.template.footprint
-                found.setdefault(
-                    (name, entry.template, entry.priority),
-                    Leaving(
-                        entry,
-                        name,
-                        max(
-                            (
-                                used / max(int(table.allocatable[table.resources[key], row]), 1)
-                                for key, used in footprint.items()
-                                if key in table.resources
-                            ),
-                            default=0.0,
-                        ),
-                    ),
-                )
-    return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
+            if not stays_with_node(entry.pod) and _frees_enough(entry, hopeful.get(name)):
+                has = {key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()}
+                share = max((used / has[key] for key, used in entry.template.footprint.items() if key in has), default=0.0)
+                found.setdefault((name, entry.template, entry.priority), (entry.priority, share, entry.pod.key, entry.pod, name))
+    return [(pod, name) for _, _, _, pod, name in sorted(found.values(), key=lambda one: one[:3])]
 
 
 def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
@@ -326,9 +295,8 @@ def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
     return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
 
 
-def moved_or_deleted(context: WhatIfContext, one: Leaving, place: int) -> Helpful | None:
+def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
     """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
-    pod, node = one.pod, one.node
     words, size = f"delete pod {pod.key} on {node}", float(place)
     found = context.helpful(Change("delete", words, (f"delete pod {pod.key}",), size=size))
     if found is None or len(found.suggestion.patch) > 1:

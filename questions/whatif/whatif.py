@@ -197,7 +197,7 @@ def _suggestions(
         tell(word)
         yield from helpful(family)
     tell("other pods")
-    others = (podchanges.moved_or_deleted(context, one, place) for place, one in enumerate(podchanges.leaving(context)[:trials]))
+    others = (podchanges.moved_or_deleted(context, *one, place) for place, one in enumerate(podchanges.leaving(context)[:trials]))
     yield from islice((one for one in others if one is not None), most)
     if found.room is None or asked.want is not None:
         yield from helpful(podchanges.higher_priority, 1)
