@@ -39,12 +39,6 @@ class TestStatus:
         out = ask(template=write("big.yaml", pod("big", cpu="9")), status=1).out
         assert "can schedule 0 instance(s)" in out
 
-    @pytest.mark.parametrize(("wanted", "status", "kind"), [("6", 0, "LimitReached"), ("7", 1, "Unschedulable")])
-    def test_so_many_pods(self, ask: Ran, wanted: str, status: int, kind: str) -> None:
-        """``--pods`` asks for a number: the status says whether so many fit."""
-        found = ask("--pods", wanted, "-o", "json", status=status).document
-        assert (found["stop"]["kind"], found["fits"]) == (kind, 6)
-
     def test_max_limit(self, ask: Ran) -> None:
         """``--max-limit`` ends the count, in cluster-capacity's words."""
         found = ask("--max-limit", "3", "-o", "json").document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -37,13 +36,6 @@ class TestForms:
 
 
 class TestQuestions:
-    def test_copies(self, ask: Ran, write: Callable[..., str]) -> None:
-        """With ``--pod`` and ``--pods`` the new nodes are for so many copies; pods that wait are left out, which is said."""
-        template = write("job.yaml", pod("job", cpu="2"))
-        out, said = ask("--pod", template, "--pods", "3", "--add-node", "like:a", "-o", "json")
-        assert (json.loads(out)["added"][0]["count"], json.loads(out)["pods"]) == (2, 3)
-        assert "7 pods wait in the cluster, left out here" in said
-
     def test_copies_after_pods_that_wait(self, ask: Ran, write: Callable[..., str]) -> None:
         """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes more are empty for the copies."""
         template = write("job.yaml", pod("job", cpu="2"))
@@ -134,14 +126,6 @@ def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     assert "Add 1 m5, cost 3, for 4 of 6 pods: " in told
     assert "No c, cost 0.1: an empty one does not take 4 of 4 pods, first default/web-0: node(s) had" in told
     assert "No small, cost 2: no mix with it that costs less was found" in told
-
-
-def test_the_page_says_it(folder: Path) -> None:
-    """The page's headline is for the pods that nodes help, and names how many nothing helps."""
-    said = ran("capacity", "dump.yaml", "--add-node", "m5.yaml", "--add-node", "c.yaml", "--cost", "m5=3,c=1", "-o", "html", status=1).out
-    page = re.sub(r"<[^>]+>", "", said)
-    assert "Add 1 m5, cost 3, for 4 of 6 pods: each of them finds a node; 2 find none with up to 6." in page
-    assert "What was not taken" in page
 
 
 def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path) -> None:

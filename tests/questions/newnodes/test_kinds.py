@@ -50,13 +50,6 @@ class TestCopies:
         assert [(found.type, found.status) for found in made.status.conditions] == [("Ready", "True"), ("MemoryPressure", "False")]
         assert (made.status.images, made.status.allocatable["cpu"].milli_value()) == ((), 4000)
 
-    def test_a_template_is_taken_as_it_is(self) -> None:
-        """A node of a file keeps its taints and conditions, and gets names."""
-        (kind,) = read(obj(SICK))
-        (made,) = kind.copies(1)
-        assert isinstance(made, Node)
-        assert (len(made.spec.taints), made.spec.unschedulable, made.labels[HOSTNAME]) == (2, True, "a-1")
-
     def test_names_in_use_are_not_taken(self) -> None:
         """Copies leave out names that other nodes have."""
         (kind,) = read("like:a", known=(node("a"), node("a-2")))
@@ -139,10 +132,6 @@ class TestCosts:
         """Costs are decimal numbers, however they are written."""
         found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
         assert (found.cost, found.record()["added"]) == (Decimal(5), [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}])
-
-    def test_a_copy_can_be_named_as_it_was_given(self) -> None:
-        """The cost of a copy may be given by ``like:NODE`` too."""
-        assert add_nodes([HDD], "like:hdd", pod=WEB, pods=4, costs={"like:hdd": 7}).cost == 7
 
     @pytest.mark.parametrize("cost", [None, True, [1]])
     def test_other_types_are_refused(self, cost: Any) -> None:
