@@ -44,9 +44,8 @@ from ...simulation.drainrules import DrainFlags
 from ...simulation.nodesbyuse import labels_of
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
-from .auto import ORDERS
 from .options import DrainOptions
-from .plan import DrainDocument, DrainEviction, DrainMove, Occupancy, before_and_after, matcher, nodes_asked, planned
+from .plan import ORDERS, DrainDocument, DrainEviction, DrainMove, Occupancy, before_and_after, matcher, nodes_asked, planned
 from .trial import VOLUMES, engines_like, settle
 
 MOST_REASONS = 10

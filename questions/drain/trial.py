@@ -27,7 +27,7 @@ from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
 from ...simulation.edits import cordoned
-from ...simulation.explain.volumes import VolumeDemands
+from ...simulation.explain.faileddemands import VolumeDemands
 from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order

@@ -18,7 +18,7 @@ from ...exceptions import KubeclassicError
 from ...simulation.drainrules import stays_with_node
 from ...simulation.edits import Edit, Edited, Edits
 from ...simulation.scenario import Files, Scenario, sorted_out
-from ..newnodes.kinds import kinds_of
+from ..newnodes.answer import kinds_of
 from .differences import other_places
 from .labconfiguration import Json, LabError
 

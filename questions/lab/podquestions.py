@@ -22,7 +22,7 @@ from ...simulation.explain.explain import explain, explain_in, freed
 from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.explain.values import NodeReport, by_subject
 from ...simulation.scenario import Scenario
-from ..capacity.counting import count_copies
+from ..capacity.answer import count_copies
 from ..capacity.question import asked
 from ..whatif.whatif import ScheduledPod, what_would_help
 from .actions import with_release

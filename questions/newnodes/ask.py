@@ -43,9 +43,8 @@ from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, question_of
 from ..capacity.options import NewNodesOptions
 from ..result import Result, help_for
-from .answer import NewNodesDocument, in_words, nodes_to_add
-from .kinds import LIKE, read_cost, read_costs
-from .trials import NewNode
+from .answer import LIKE, NewNodesDocument, in_words, nodes_to_add, read_cost, read_costs
+from .search import NewNode
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""

@@ -20,7 +20,7 @@ from ...simulation.explain.explain import begun_without_node, explain, freed, mi
 from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from . import corrections, nodechanges, podchanges
+from . import nodechanges, podchanges
 from .configurations import Configurations
 from .context import WhatIfContext
 from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
@@ -35,7 +35,7 @@ SHOWN = 3
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
 FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("names that nothing has", corrections.corrected),
+    ("names that nothing has", podchanges.corrected),
     ("scheduling gates", podchanges.dropped_gates), ("requests", podchanges.lowered_requests), ("tolerations", podchanges.tolerations),
     ("node selectors", podchanges.dropped_node_selectors), ("node affinity", podchanges.dropped_node_affinity),
     ("spread", podchanges.looser_spread), ("affinity", podchanges.dropped_pod_affinity), ("host ports", podchanges.dropped_ports),
@@ -227,7 +227,7 @@ def _by_another_scheduler(
 def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
     """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
     families = [family for _, family in FAMILIES]
-    wrong = [] if any(one.change.corrects for one in found) else list(islice(corrections.corrected(context), 1))
+    wrong = [] if any(one.change.corrects for one in found) else list(islice(podchanges.corrected(context), 1))
     of_the_pod = ((change for change in family(context) if change.disturbs < DISTURBS["uncordon"]) for family in families)
     firsts = wrong if found else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
     if firsts:

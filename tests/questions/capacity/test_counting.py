@@ -59,7 +59,7 @@ def test_users_rules_count() -> None:
 
 def test_copies_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing stops copies, the count ends all the same."""
-    monkeypatch.setattr("kubeclassic.questions.capacity.counting.MOST", 30)
+    monkeypatch.setattr("kubeclassic.questions.capacity.answer.MOST", 30)
     found = capacity(node(cpu="1"), pod(cpu=1), scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}))
     assert (found.fits, found.stop.kind) == (30, "LimitReached")
 

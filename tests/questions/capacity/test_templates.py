@@ -13,7 +13,7 @@ from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import KubeObject, ReplicaSet
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.capacity.templates import READ_KINDS, PodTemplate, template_of
+from kubeclassic.questions.capacity.question import READ_KINDS, PodTemplate, template_of
 
 Json = dict[str, Any]
 SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
-from kubeclassic.questions.drain.auto import verify
-from kubeclassic.questions.drain.plan import DrainMove
+from kubeclassic.questions.drain.plan import DrainMove, verify
 from kubeclassic.questions.drain.trial import DrainTrial, NotDrainable, SteadyState, settle
 from kubeclassic.results import DrainResult
 from kubeclassic.simulation.drainrules import DrainFlags

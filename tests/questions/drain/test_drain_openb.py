@@ -8,8 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
-from kubeclassic.questions.drain.auto import DrainWish
-from kubeclassic.questions.drain.plan import search_for
+from kubeclassic.questions.drain.plan import DrainWish, search_for
 from kubeclassic.questions.drain.trial import SteadyState, settle
 from kubeclassic.simulation.drainrules import DrainFlags
 from kubeclassic.simulation.input import scenario_of, spec_of

@@ -13,7 +13,7 @@ from kubeclassic.api.objects import CSINode, KubeObject, Pod
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.newnodes.kinds import NodeKind, kinds_of
+from kubeclassic.questions.newnodes.answer import NodeKind, kinds_of
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
 from tests.support.refusals import refusal_text
