@@ -20,35 +20,19 @@ from ...simulation.explain.explain import begun_without_node, explain, freed, mi
 from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from . import nodechanges, podchanges
 from .configurations import Configurations
 from .context import WhatIfContext
+from .families import FAMILIES, WANTED_FAMILIES, Family, corrected, dropped_gates, higher_priority, leaving, moved_or_deleted
 from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
 SECONDS = 10
 """How many changes of a kind are tried after it."""
-Family = Callable[[WhatIfContext], Iterator[Change]]
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
-FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("names that nothing has", podchanges.corrected),
-    ("scheduling gates", podchanges.dropped_gates), ("requests", podchanges.lowered_requests), ("tolerations", podchanges.tolerations),
-    ("node selectors", podchanges.dropped_node_selectors), ("node affinity", podchanges.dropped_node_affinity),
-    ("spread", podchanges.looser_spread), ("affinity", podchanges.dropped_pod_affinity), ("host ports", podchanges.dropped_ports),
-    ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
-    ("allocatable", nodechanges.raised), ("devices", nodechanges.more_devices), ("affinity of others", podchanges.without_anti_affinity),
-    ("labels", nodechanges.labelled), ("new nodes", nodechanges.one_more),
-)  # fmt: skip
-"""The families of changes that are tried on the cluster as it is, in words."""
-WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("hostname", nodechanges.selecting), ("preferences", nodechanges.preferring), ("own preferences", nodechanges.dropped_preferences),
-    ("taints that put off", nodechanges.avoided),
-)  # fmt: skip
-"""Those that make one node win among the nodes that fit."""
 
 
 # --- from the beginning -----------------------------------------------------------------------------------------------
@@ -191,16 +175,16 @@ def _suggestions(
         return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
 
     if found.decision.is_gated:
-        yield from helpful(podchanges.dropped_gates)
+        yield from helpful(dropped_gates)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
         tell(word)
         yield from helpful(family)
     tell("other pods")
-    others = (podchanges.moved_or_deleted(context, *one, place) for place, one in enumerate(podchanges.leaving(context)[:trials]))
+    others = (moved_or_deleted(context, *one, place) for place, one in enumerate(leaving(context)[:trials]))
     yield from islice((one for one in others if one is not None), most)
     if found.room is None or asked.want is not None:
-        yield from helpful(podchanges.higher_priority, 1)
+        yield from helpful(higher_priority, 1)
 
 
 def _by_another_scheduler(
@@ -227,7 +211,7 @@ def _by_another_scheduler(
 def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
     """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
     families = [family for _, family in FAMILIES]
-    wrong = [] if any(one.change.corrects for one in found) else list(islice(podchanges.corrected(context), 1))
+    wrong = [] if any(one.change.corrects for one in found) else list(islice(corrected(context), 1))
     of_the_pod = ((change for change in family(context) if change.disturbs < DISTURBS["uncordon"]) for family in families)
     firsts = wrong if found else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
     if firsts:
