@@ -59,12 +59,15 @@ class Start:
         self.run.take_ended()
         with self.run.savepoint():
             yield self.run
-        for name, there in self.run.engine.pods_by_node().items():
+        engine, feed = self.run.engine, self.run.feed
+        outer, engine.point = engine.point, None  # what follows leaves all as it was at the start, so that nobody need undo it
+        for name, there in engine.pods_by_node().items():
             # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
             if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
                 for pod in there:
-                    self.run.feed.delete(pod)
-                self.run.feed.put_all(self.pods[name])
+                    feed.delete(pod)
+                feed.put_all(self.pods[name])
+        engine.point = outer
 
     def whole(self, edits: Edits) -> Simulation:
         """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises :class:`EditError`."""
