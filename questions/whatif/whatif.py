@@ -9,7 +9,7 @@ from itertools import chain, islice, takewhile
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
-from ...api.objects import KubeObject, Node, Pod, ResourceClaim
+from ...api.objects import KubeObject, Node, Pod
 from ...api.record import replace
 from ...core.decision.decision import Decision
 from ...core.run import Run
@@ -60,7 +60,7 @@ class Start:
         with self.run.savepoint():
             yield self.run
         engine, feed = self.run.engine, self.run.feed
-        outer, engine.point = engine.point, None  # what follows leaves all as it was at the start, so that nobody need undo it
+        outer, engine.point = engine.point, None  # all is as at the start then: there is nothing to undo
         for name, there in engine.pods_by_node().items():
             # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
             if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
@@ -119,10 +119,10 @@ class ScheduledPod:
             for other in others:
                 run.cycle(other)
             asked = freed(pod) if pod.spec.node_name else pod
-            engine, own = run.engine, (Node, Pod, ResourceClaim)
+            engine = run.engine
             there = {one.key: one for one in (*self.scenario.pending, asked, *engine.pods())}
-            rest = (item for item in self.scenario.objects if not isinstance(item, own))
-            objects = (*engine.nodes(), *there.values(), *engine.listings.resource_claims, *rest)
+            rest = (run.feed.listed(item) or item for item in self.scenario.objects if not isinstance(item, Node | Pod))
+            objects = (*engine.nodes(), *there.values(), *rest)
             yield WhatIfContext(run, asked, objects, self.defaults, keeps_priorities(engine.gates), self.want)
 
 
