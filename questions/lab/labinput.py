@@ -115,7 +115,7 @@ class LabInput:
     ) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edits* of pods, and what each did; the latest ones are not made again where only nodes are others."""
         texts, before = (priorities, *(edit.text for edit in edits)), self._pods_edited
-        if before is not None and texts[: len(before[0])] == before[0]:
+        if before is not None and texts[: len(before[0])] == before[0] and not any(edit.verb for edit in edits):
             places = other_places(before[1], objects)
             if places is not None and all(isinstance(objects[at], Node) for at in places):
                 made = tuple(objects[at] if at in places else item for at, item in enumerate(before[2])), before[3]

@@ -154,7 +154,8 @@ def what_would_help(
         tell("the scheduler")
         starts = dict[int, Start]()
         if not explanation.decision.is_gated:
-            for change in Configurations(asked.spec.settled(asked.scenario.config_maps), asked.scenario.config_maps).changes(context):
+            maps = asked.scenario.config_maps
+            for change in Configurations(asked.spec.settled(maps), context, maps).changes():
                 found += _by_another_scheduler(asked, context, change, pod, starts)
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
