@@ -43,7 +43,6 @@ VERBS: Mapping[str, str] = {
 }
 """What is done to whole objects, and how it is written."""
 OF_VERBS = {"copy": ("Node", "Pod", "ResourceSlice"), "cordon": ("Node",), "drain": ("Node",)}
-EVERYTHING = "*"
 PATTERN_MARKS = "*?["
 LIKE = "like:"
 """Before the name of a pod: it, and the other pods of its controller."""
