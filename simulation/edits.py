@@ -4,388 +4,69 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from fractions import Fraction
+from itertools import count, islice
 from typing import Any, TypeAlias
 
 import attrs
 from msgspec.structs import replace
 
 from ..api.controlplane.admission import admit
+from ..api.controlplane.deviceclaims import claims_made_for, slice_of_more, templates_in
 from ..api.controlplane.manifests import identity_of
 from ..api.controlplane.workloads import WORKLOADS
 from ..api.inventory import REFUSED
 from ..api.load import Loaded, load_documents
 from ..api.meaning.labels import Matcher, SelectorError, parse_selector
-from ..api.objects import KubeObject
-from ..api.objects.quantity import Quantity
+from ..api.objects import Device, KubeObject, Node, Pod, ResourceClaim, ResourceSlice
 from ..api.reading.documents import Document
-from ..api.reading.formats.yamlvalues import yaml_values
 from ..api.wire.ownfields import current_manifest
 from ..api.words import kind_words
-from ..exceptions import KubeclassicError, ManifestError, QuantityError, UnknownNameError, did_you_mean, one_line
-
-Json: TypeAlias = Any
-
-LABELS = ("labels", "annotations", "nodeSelector", "matchLabels")
-AMOUNTS = ("requests", "limits", "allocatable", "capacity")
-FREE_KEYS = frozenset((*LABELS, *AMOUNTS, "parameters", "overhead"))
-"""Fields whose keys are anything: all that follows their dot is one key, which may have dots itself."""
-OWN_FREE_KEYS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("CSINode", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"), frozenset(LABELS)),
-    "LimitRange": frozenset((*LABELS, "default", "defaultRequest", "max", "maxLimitRequestRatio", "min")),
-    "ResourceQuota": FREE_KEYS | {"hard"},
-    **dict.fromkeys(("Service", "ReplicationController"), FREE_KEYS | {"selector"}),
-}
-"""Kind -> the same, where fields of these names have fields of their own, or others have free keys."""
-EVERY = "*"
-_STEP = re.compile(r"([^.\[\]]+)((?:\[[^\[\]]*\])*)(?:\.|\Z)")
-_INSIDE = re.compile(r"\[([^\[\]]*)\]")
-
-
-class EditError(KubeclassicError):
-    """An edit that cannot be read, or that does not fit what it is about; the text is one line."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(one_line(text))
-
-
-@attrs.frozen
-class Step:
-    """One step into a manifest: a key of an object, or with *is_item* items of a list: one by name or number, or ``*`` for all."""
-
-    name: str
-    is_item: bool = False
-    is_free: bool = False
-    """It is a key of its own choice, and what it has is a text or an amount."""
-
-    def __str__(self) -> str:
-        return f"[{self.name}]" if self.is_item else f".{self.name}"
-
-
-Path: TypeAlias = tuple[Step, ...]
-
-
-def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
-    """The path that *text* says; *free*: the fields whose keys are anything. Raises :class:`EditError`.
-
-    >>> text_of(parse_path("spec.containers[app].resources.requests.nvidia.com/gpu"))
-    'spec.containers[app].resources.requests.nvidia.com/gpu'
-    >>> len(parse_path("metadata.labels.app.kubernetes.io/name"))
-    3
-    """
-    steps: list[Step] = []
-    at = 0
-    while at < len(text):
-        if steps and steps[-1].name in free and not (steps[-1].is_item or steps[-1].is_free):
-            steps.append(Step(text[at:], is_free=True))
-            break
-        found = _STEP.match(text, at)
-        if found is None:
-            raise EditError(f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"')
-        steps.append(Step(found[1]))
-        is_free = found[1] in free
-        steps += [Step(inside.strip("'\""), is_item=not is_free, is_free=is_free) for inside in _INSIDE.findall(found[2])]
-        at = found.end()
-    if not steps or text.endswith((".", "[]")):
-        raise EditError(f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"')
-    return tuple(steps)
-
-
-def text_of(path: Path) -> str:
-    """*path* as it is written."""
-    return "".join(map(str, path)).removeprefix(".")
-
-
-def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
-    """A copy of *value* where *change* made something else of what is at *path*; objects on the way are made where there are none.
-
-    *change* gets None where nothing is there; where it answers None the key is left out. Raises :class:`EditError` if something else
-    than an object or a list is on the way. What is not on the way is shared with *value*.
-    """
-    if not path:
-        return change(value)
-    step, rest = path[0], path[1:]
-    if step.is_item and not isinstance(value, dict):  # an object may have keys with dots, which stand in brackets
-        if value is not None and not isinstance(value, list):
-            raise EditError(f"{path[0]}: expected a list, got it on {_kind_of(value)}")
-        chosen = set(_chosen(value or [], path[0].name))
-        found = [changed(item, path[1:], change) if number in chosen else item for number, item in enumerate(value or [])]
-        return [item for item in found if item is not None] or None
-    if value is not None and not isinstance(value, dict):
-        raise EditError(f"{step.name}: expected an object around it, got it inside {_kind_of(value)}")
-    before = value or {}
-    after = changed(before.get(step.name), rest, change)
-    if after is None:
-        return {key: held for key, held in before.items() if key != step.name} or None
-    return {**before, step.name: after}
-
-
-def _chosen(items: list[Json], name: str) -> Iterator[int]:
-    for number, item in enumerate(items):
-        if name in (EVERY, str(number)) or (isinstance(item, dict) and item.get("name") == name):
-            yield number
-
-
-def _kind_of(value: Json) -> str:
-    return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else f"the value {value!r}"
-
-
-# --- short names ----------------------------------------------------------------------------------------------------
-
-
-TOP = ("metadata", "spec", "status")
-FIXED = ("apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid", "name", "namespace", "uid")
-"""These say which object it is, and stay."""
-POD_TEMPLATES: Mapping[str, str] = {
-    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"), "spec.template.spec"),
-    "Pod": "spec",
-    "CronJob": "spec.jobTemplate.spec.template.spec",
-}
-"""Kind -> where the spec of its pods is."""
-OF_PODS = frozenset([
-    "affinity", "containers", "hostNetwork", "initContainers", "nodeName", "nodeSelector", "overhead", "preemptionPolicy", "priority",
-    "priorityClassName", "schedulerName", "schedulingGates", "terminationGracePeriodSeconds", "tolerations",
-    "topologySpreadConstraints", "volumes",
-])  # fmt: skip
-"""Fields of the spec of pods."""
-OF_NODE_STATUS = frozenset(["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"])
-SINGULAR: Mapping[str, str] = {
-    name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")
-}  # fmt: skip
-"""What one may write for a short name that has an s."""
-WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
-
-
-def path_for(kind: str, text: str) -> Path:
-    """The path that *text* means for objects of *kind*. Raises :class:`EditError`.
-
-    >>> text_of(path_for("Pod", "requests.cpu")), text_of(path_for("Node", "taints")), text_of(path_for("Deployment", "replicas"))
-    ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
-    """
-    path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
-    if (meant := SINGULAR.get(path[0].name)) is not None:
-        raise EditError(f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(path[0].name)}"?')
-    found = (*_before(kind, path[0].name), *path)
-    if text_of(found) in FIXED:
-        raise EditError(f'expected another field, got "{text}", which says which object it is')
-    return found
-
-
-def _before(kind: str, first: str) -> Path:
-    """The steps before a short path that begins with *first*."""
-    pods = POD_TEMPLATES.get(kind)
-    if first in TOP or first in FIXED:
-        return ()
-    if first in ("labels", "annotations"):
-        return (Step("metadata"),)
-    if pods is not None and first in ("requests", "limits"):
-        return (*parse_path(pods), Step("containers"), Step(EVERY, is_item=True), Step("resources"))
-    if pods is not None and first in OF_PODS:
-        return parse_path(pods)
-    if kind == "Node" and first in OF_NODE_STATUS:
-        return (Step("status"),)
-    if kind == "PersistentVolumeClaim" and first == "requests":
-        return parse_path("spec.resources")
-    return () if kind in WITHOUT_SPEC else (Step("spec"),)
-
-
-_SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*))?")
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-
-
-def keyed_item(field: str, text: str) -> dict[str, Json] | None:
-    """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises :class:`EditError`.
-
-    >>> keyed_item("taints", "dedicated=gpu:NoSchedule")
-    {'key': 'dedicated', 'value': 'gpu', 'effect': 'NoSchedule'}
-    >>> keyed_item("tolerations", "dedicated")
-    {'key': 'dedicated', 'operator': 'Exists'}
-    """
-    if field not in ("taints", "tolerations") or text.lstrip().startswith("{"):
-        return None
-    if field == "tolerations" and text == "*":
-        return {"operator": "Exists"}
-    key, value, effect = _parts(field, text)
-    if field == "taints":
-        if not effect:
-            raise EditError(f'expected KEY:EFFECT or KEY=VALUE:EFFECT, got the taint "{text}"')
-        return {"key": key, **({"value": value} if value else {}), "effect": effect}
-    operator = {"operator": "Exists"} if value is None else {"operator": "Equal", "value": value}
-    return {"key": key, **operator, **({"effect": effect} if effect else {})}
-
-
-def keyed_test(field: str, text: str) -> Callable[[Json], bool] | None:
-    """Whether a taint or toleration is one that *text* means: its key, and the value and effect if *text* has them; None elsewhere."""
-    if field not in ("taints", "tolerations") or text.lstrip().startswith("{"):
-        return None
-    key, value, effect = _parts(field, text)
-
-    def is_meant(item: Json) -> bool:
-        if not isinstance(item, dict) or (key != "*" and item.get("key") != key):
-            return False
-        return (value is None or (item.get("value") or "") == value) and (not effect or item.get("effect") == effect)
-
-    return is_meant
-
-
-def _parts(field: str, text: str) -> tuple[str, str | None, str]:
-    found = _SHORT.fullmatch(text)
-    effect = (found["effect"] or "") if found else ""
-    if found is None or (effect and effect not in EFFECTS):
-        raise EditError(f'{field}: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, EFFECT one of {", ".join(EFFECTS)}, got "{text}"')
-    return found["key"], found["value"], effect
-
-
-# --- changes --------------------------------------------------------------------------------------------------------
-
-
-SET, ADD, TAKE, TIMES, REMOVE = "=", "+=", "-=", "*=", "-"
-_WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
-_NANO = 10**9
-
-
-@attrs.frozen
-class FieldChange:
-    """One change: at *path*, by *operator*, with the text *value*."""
-
-    path: Path
-    operator: str
-    value: str = ""
-
-    @classmethod
-    def split(cls, text: str) -> tuple[str, str, str]:
-        """Field, operator and value of *text*. Raises :class:`EditError`.
-
-        >>> FieldChange.split("requests.cpu*=0.5"), FieldChange.split("labels.pool=a=b"), FieldChange.split("nodeSelector.pool-")
-        (('requests.cpu', '*=', '0.5'), ('labels.pool', '=', 'a=b'), ('nodeSelector.pool', '-', ''))
-        """
-        found = _WRITTEN.fullmatch(text)
-        if found is not None:
-            return found[1], found[2], found[3]
-        if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
-            return text[:-1], REMOVE, ""
-        raise EditError(f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"')
-
-    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
-        """A copy of *manifest* with the change. Raises :class:`EditError`."""
-        try:
-            after: dict[str, Json] = changed(manifest, self.path, self._at)
-        except EditError as error:
-            raise EditError(f"{text_of(self.path)}: {error}") from None
-        return after
-
-    def _at(self, before: Json) -> Json:
-        if self.operator == SET:
-            return self._value()
-        if self.operator == TIMES:
-            return None if before is None else _times(before, self.value)
-        if self.operator == ADD:
-            return self._added(before)
-        return self._without(before) if self.operator == TAKE else None
-
-    @property
-    def _is_text(self) -> bool:
-        """Whether values here are texts, whatever they look like."""
-        return self.path[-1].is_free
-
-    @property
-    def _name(self) -> str:
-        return self.path[-1].name
-
-    def _value(self) -> Json:
-        return self.value if self._is_text else read_value(self.value)
-
-    def _added(self, before: Json) -> Json:
-        if before is None or isinstance(before, list):
-            return [*(before or []), keyed_item(self._name, self.value) or read_value(self.value)]
-        value = read_value(self.value)
-        if isinstance(before, dict) and isinstance(value, dict):
-            return {**before, **value}
-        raise EditError("got += where there is neither a list nor an object")
-
-    def _without(self, before: Json) -> Json:
-        if before is None:
-            return None
-        if isinstance(before, dict):
-            return {key: held for key, held in before.items() if key != self.value} or None
-        if not isinstance(before, list):
-            raise EditError("got -= where there is neither a list nor an object")
-        is_meant = keyed_test(self._name, self.value) or _equal_or_named(read_value(self.value))
-        return [item for item in before if not is_meant(item)] or None
-
-
-def read_value(text: str) -> Json:
-    """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
-    try:
-        found = [value for value, _ in yaml_values(text, "value")]
-    except ManifestError:
-        found = [None, None]
-    if len(found) > 1:
-        raise EditError(f'expected YAML, got the value "{text}"')
-    return found[0] if found else None
-
-
-def _equal_or_named(value: Json) -> Any:
-    def is_meant(item: Json) -> bool:
-        return bool(item == value or (isinstance(item, dict) and value in (item.get("name"), item.get("key"), item.get("topologyKey"))))
-
-    return is_meant
-
-
-def _times(before: Json, factor: str) -> Json:
-    """A number or an amount of a resource, times *factor*; amounts are rounded up to thousandths, numbers to whole ones."""
-    try:
-        times = Fraction(factor)
-    except (ValueError, ZeroDivisionError):
-        raise EditError(f'expected a number such as 0.5, got the factor "{factor}"') from None
-    if times < 0:
-        raise EditError(f'expected a number of 0 or more, got the factor "{factor}"')
-    try:
-        exact = Quantity.parse(before).nanos * times
-    except QuantityError as error:
-        raise EditError(f"it is no number: {error}") from None
-    if isinstance(before, int):
-        return -int(-exact // _NANO)
-    milli = -int(-exact // 10**6)
-    return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
-
-
-# --- names of resources ---------------------------------------------------------------------------------------------
-
-
-NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
-HUGE_PAGES = "hugepages-"
-
-
-def check_resource(change: FieldChange) -> FieldChange:
-    """*change*, if the resource that it is about can be one: a native one or one with a domain. Raises :class:`EditError`."""
-    for before, step in zip(change.path, change.path[1:], strict=False):
-        if before.name in AMOUNTS and step.is_free and change.operator != REMOVE:
-            name = step.name
-            if "/" not in name and name not in NATIVE and not name.startswith(HUGE_PAGES):
-                near = did_you_mean(name, NATIVE)
-                raise EditError(f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}')
-    return change
-
-
+from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
+from .drainrules import UNSCHEDULABLE, stays_with_node
+from .fieldchanges import EditError, FieldChange, Json, check_resource, path_for
+from .nodekinds import NodeKind
+from .replacements import Replacements, claims_left_by, made_new
+
+__all__ = ["Edit", "EditError", "Edited", "Edits"]
+
+Pair: TypeAlias = tuple[KubeObject | None, KubeObject | None]
+"""An object before and after an edit; None: it is not there."""
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
-EVERYTHING = "*"
+VERBS: Mapping[str, str] = {
+    "delete": "delete KIND SELECTOR, such as 'delete pod web/a'",
+    "copy": "copy node NAME, copy pod NAME or copy device DRIVER/POOL/DEVICE to NODE, with x3 behind it for three of it",
+    "cordon": "cordon node SELECTOR",
+    "drain": "drain node SELECTOR",
+}
+"""What is done to whole objects, and how it is written."""
+OF_VERBS = {"copy": ("Node", "Pod", "ResourceSlice"), "cordon": ("Node",), "drain": ("Node",)}
 PATTERN_MARKS = "*?["
+LIKE = "like:"
+"""Before the name of a pod: it, and the other pods of its controller."""
+CLASS_FIELDS = ("priorityClassName", "priority")
 _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
+_COPIES = re.compile(r"x([1-9]\d{0,3})")
 
 
 @attrs.frozen
 class Edit:
-    """Changes of all objects of a kind that are chosen by name or by labels."""
+    """Changes of all objects of a kind that are chosen by name or by labels; or such objects go, come or are drained."""
 
     text: str
     kind: str
     names: str | None
-    """A pattern of ``namespace/name`` or ``name``; None: *labels* choose."""
+    """A pattern of ``namespace/name`` or ``name``, or ``like:`` and a pod; None: *labels* choose."""
     labels: Matcher
-    changes: tuple[FieldChange, ...]
+    changes: tuple[FieldChange, ...] = ()
+    verb: str = ""
+    """One of :data:`VERBS`; empty: *changes* are made."""
+    count: int = 1
+    """How many copies."""
+    to: str = ""
+    """The node that gets devices."""
 
     @classmethod
     def parse(cls, text: str) -> Edit:
@@ -394,6 +75,8 @@ class Edit:
         >>> edit = Edit.parse("pod web/* requests.cpu=500m")
         >>> edit.kind, edit.names, edit.changes[0].value
         ('Pod', 'web/*', '500m')
+        >>> Edit.parse("copy node a x3").count
+        3
         """
         try:
             return cls._parse(text)
@@ -406,30 +89,61 @@ class Edit:
             words = shlex.split(text)
         except ValueError:
             raise EditError("expected its end, got a quote that does not end") from None
+        verb = words[0] if words and words[0] in VERBS else ""
         if len(words) < 3:
-            raise EditError(f"expected {WANTED}, got {len(words)} {'word' if len(words) == 1 else 'words'}")
-        kind, chosen = _kind(words[0]), words[1]
+            raise EditError(f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}")
+        word, chosen, *rest = words[bool(verb) :]
+        kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
         is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
-        written = (FieldChange.split(word) for word in words[2:])
-        changes = tuple(check_resource(FieldChange(path_for(kind, field), operator, value)) for field, operator, value in written)
-        return cls(text, kind, None if is_labels else chosen, _matcher(chosen if is_labels else ""), changes)
+        found = cls(text, kind, None if is_labels else chosen, _matcher(chosen if is_labels else ""), verb=verb)
+        if verb:
+            return found._with_words(rest)
+        written = (FieldChange.split(word) for word in rest)
+        changes = (check_resource(FieldChange(path_for(kind, field), operator, value)) for field, operator, value in written)
+        return attrs.evolve(found, changes=tuple(changes))
+
+    def _with_words(self, rest: Sequence[str]) -> Edit:
+        """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
+        to, copies = "", [found for word in rest if (found := _COPIES.fullmatch(word))]
+        left = [word for word in rest if not _COPIES.fullmatch(word)]
+        if self.kind == "ResourceSlice" and left[:1] == ["to"]:
+            to, left = "".join(left[1:2]), left[2:]
+        is_known = self.kind in OF_VERBS.get(self.verb, ()) if self.verb in OF_VERBS else self.kind not in WORKLOADS
+        is_copy, is_of_devices = self.verb == "copy", self.kind == "ResourceSlice"
+        if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
+            raise EditError(f"expected {VERBS[self.verb]}")
+        return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
     @property
     def is_about_pods(self) -> bool:
-        """Whether it changes pods, which workloads may still have to make."""
-        return self.kind == "Pod"
-
-    @property
-    def exact_name(self) -> str | None:
-        """The name that all chosen objects have; None: it is a pattern, or labels choose."""
-        return None if self.names is None or any(mark in self.names for mark in PATTERN_MARKS) else self.names.rpartition("/")[2]
+        """Whether workloads make their pods before it: it changes pods, or whole objects."""
+        return self.kind == "Pod" or bool(self.verb)
 
     def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
         """Whether an object of the kind is meant."""
         if self.names is None:
             return self.labels(labels)
-        pattern = self.names
-        return fnmatchcase(f"{namespace}/{name}" if "/" in pattern else name, pattern)
+        return fnmatchcase(f"{namespace}/{name}" if "/" in self.names else name, self.names)
+
+    def chosen(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
+        """Those of *objects* that are meant."""
+        of_kind = [item for item in objects if item.kind == self.kind]
+        if self.to:
+            return [item for item in of_kind if isinstance(item, ResourceSlice) and any(name == self.names for name, _ in _devices(item))]
+        if self.names is None or not self.names.startswith(LIKE):
+            if self.names is not None and not any(mark in self.names for mark in PATTERN_MARKS):
+                name = self.names.rpartition("/")[2]
+                of_kind = [item for item in of_kind if item.metadata.name == name]
+            return [item for item in of_kind if self.chooses(item.namespace, item.name, item.labels)]
+        name = self.names.removeprefix(LIKE)
+        first = next((item for item in of_kind if name in (item.key, item.name)), None)
+        if first is None:
+            return []
+        owner = first.metadata.controller
+        return [
+            item for item in of_kind
+            if item is first or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
+        ]  # fmt: skip
 
     def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
         """A copy of *manifest* with all changes. Raises :class:`EditError`."""
@@ -438,9 +152,112 @@ class Edit:
         return manifest
 
     @property
-    def fields(self) -> Iterable[str]:
+    def fields(self) -> set[str]:
         """The names of the fields that change, the last step of each path."""
-        return (change.path[-1].name for change in self.changes)
+        return {change.path[-1].name for change in self.changes}
+
+    def objects(
+        self, there: Sequence[KubeObject], chosen: Sequence[KubeObject], *, defaults: bool = True, priorities: bool = True
+    ) -> list[Pair]:
+        """What becomes of those *chosen* and of others *there*; what stays as it is is left out. Raises :class:`EditError`.
+
+        *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
+        """
+        if self.verb:
+            return list(self._of_whole_objects(there, chosen))
+        found: list[Pair] = [(item, after) for item in chosen if (after := self._changed(item, defaults)) is not item]
+        if self.kind != "Pod" or not defaults or self.fields.isdisjoint(CLASS_FIELDS):
+            return found
+        classes = [item for item in there if item.kind == "PriorityClass"]
+        return [(before, _admitted(after, classes, priorities)) for before, after in found if after is not None]
+
+    def _changed(self, item: KubeObject, defaults: bool) -> KubeObject:
+        before = {"kind": item.kind, **current_manifest(item)}
+        fields, stays = self.fields, before
+        if self.kind == "Pod" and not fields.isdisjoint(CLASS_FIELDS):
+            # A pod whose class of priority changes loses the old priority, one whose priority changes the class.
+            old = CLASS_FIELDS if CLASS_FIELDS[0] in fields else CLASS_FIELDS[:1]
+            stays = {**before, "spec": {key: held for key, held in before.get("spec", {}).items() if key not in old}}
+        after = self.made(stays)
+        if after == before:
+            return item
+        (made,) = _read(after, before, f"{item.kind} {item.key}", defaults)
+        return replace(made, manifest=after) if item.manifest is not None else made
+
+    def changed_document(self, document: Mapping[str, Any], defaults: bool) -> Mapping[str, Any]:
+        """The manifest of a workload after the changes; the same if it is not meant. Raises :class:`EditError`."""
+        after = self.made(dict(document))
+        _read(after, document, f"{self.kind} {'/'.join(identity_of(document)[1:])}", defaults)
+        return after
+
+    # --- whole objects ----------------------------------------------------------------------------------------------
+
+    def _of_whole_objects(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
+        if self.verb == "copy":
+            made = _more_devices if self.kind == "ResourceSlice" else node_copies if self.kind == "Node" else _pod_copies
+            for item in chosen:
+                yield from ((None, new) for new in made(self, item, there))
+            return
+        for item in chosen:
+            yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
+        if self.verb == "cordon":
+            return
+        names = {item.name for item in chosen if isinstance(item, Node)}
+        on = [item for item in there if isinstance(item, Pod) and item.spec.node_name in names]
+        ended = [pod for pod in on if stays_with_node(pod)]
+        yield from ((pod, None) for pod in ended if self.verb == "delete")
+        leaving = [pod for pod in on if not stays_with_node(pod)]
+        yield from ((pod, None) for pod in leaving)
+        yield from _made_again([*leaving, *(item for item in chosen if isinstance(item, Pod))], there)
+
+
+def _made_again(gone: Sequence[Pod], there: Sequence[KubeObject]) -> Iterator[Pair]:
+    """What becomes of the claims to devices of pods that are *gone*, and the pods that their owners make instead."""
+    before = {item.key: item for item in there if isinstance(item, ResourceClaim)}
+    after: dict[str, ResourceClaim | None] = {**before}
+    for pod in gone:
+        after.update((claim.key, left) for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None]))
+    yield from ((claim, after[key]) for key, claim in before.items() if after[key] is not claim)
+    templates, replacements = templates_in(there), Replacements.beside(there)
+    for pod in gone:
+        if (new := replacements.of(pod)) is not None:
+            new, more = claims_made_for(new, templates)
+            yield from ((None, item) for item in (*more, new))
+
+
+def _pod_copies(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> Iterator[KubeObject]:
+    """New pods like one that is there, which wait."""
+    assert isinstance(like, Pod)
+    taken, templates = {item.key for item in there if isinstance(item, Pod)}, templates_in(there)
+    numbers = (number for number in count(1) if f"{like.namespace}/{like.name}-{number}" not in taken)
+    for number in islice(numbers, edit.count):
+        name = f"{like.name}-{number}"
+        pod, claims = claims_made_for(made_new(like, name, f"{like.namespace}/{name}"), templates)
+        yield from (*claims, pod)
+
+
+def node_copies(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> list[KubeObject]:
+    """New nodes like one that is there, with what comes with each."""
+    return NodeKind.like(like.name, there, with_daemons=True).copies(edit.count)
+
+
+def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
+    """The devices of a slice by their full names."""
+    return ((f"{item.spec.driver}/{item.spec.pool.name}/{device.name}", device) for device in item.spec.devices)
+
+
+def _more_devices(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> Iterator[KubeObject]:
+    assert isinstance(like, ResourceSlice)
+    if not any(item.name == edit.to for item in there if isinstance(item, Node)):
+        raise EditError(f"expected one that is there, got no Node {edit.to}")
+    device = next(device for name, device in _devices(like) if name == edit.names)
+    yield slice_of_more(edit.to, like.spec.driver, device, edit.count)
+
+
+def cordoned(node: Node) -> Node:
+    """*node* as ``kubectl cordon`` and the node controller leave it."""
+    taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
+    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
 
 
 def shown(text: str) -> str:
@@ -473,12 +290,31 @@ def _kind(word: str) -> str:
     return found
 
 
-# --- what it does to a cluster --------------------------------------------------------------------------------------
+def _read(after: Mapping[str, Any], before: Mapping[str, Any], where: str, defaults: bool) -> tuple[KubeObject, ...]:
+    """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
+    try:
+        was, found = (load_documents([Document(manifest, where)], defaults=defaults) for manifest in (before, after))
+    except ManifestError as error:
+        raise EditError(str(error)) from None
+    known = {notice.what for notice in was.warnings}
+    for notice in found.warnings:
+        if notice.what not in known:
+            raise EditError(str(notice))
+    return found.objects
 
 
-Places = dict[tuple[str, str | None], list[int]]
-"""Where objects are, by kind and name, and by kind and None; edits leave both as they are."""
-CLASS_FIELDS = ("priorityClassName", "priority")
+def _admitted(pod: KubeObject, classes: Sequence[KubeObject], priorities: bool) -> KubeObject:
+    """A pod with the priority of the class that it names now."""
+    created = pod.metadata.creation_timestamp
+    new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
+    admitted = admit([new], classes, priorities=priorities)
+    for refused, why in admitted.refused:
+        raise EditError(f"Pod {refused.key}: {REFUSED}: {why}")
+    (found,) = admitted.objects
+    return replace(found, metadata=replace(found.metadata, creation_timestamp=created))
+
+
+# --- what they do to a cluster ----------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -508,155 +344,80 @@ class Edits:
     @classmethod
     def parse(cls, texts: Iterable[str], *, defaults: bool = True) -> Edits:
         """The edits that *texts* say. Raises :class:`EditError`."""
-        return cls(tuple(Edit.parse(text) for text in texts), defaults)
+        return cls(tuple(map(Edit.parse, texts)), defaults)
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
-        """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`EditError`."""
+        """*parts* after the edits that are made before workloads make their pods, and what each did. Raises :class:`EditError`."""
         told, found = [], list(parts)
-        edits = [edit for edit in self.edits if not edit.is_about_pods]
-        places = [_places_of(part.objects, edits) for part in parts] if edits else []
-        for edit in edits:
-            work = _Work(edit, self.defaults)
-            before, found = found, [work.loaded(part, there) for part, there in zip(found, places, strict=True)]
-            told.append(work.told(_names_in(before)))
+        for edit in (edit for edit in self.edits if not edit.is_about_pods):
+            with _named(edit):
+                counts = [0, 0]
+                found = [self._loaded(edit, part, counts) for part in found]
+                told.append(_told(edit, counts[0], counts[1], found))
         return found, told
+
+    def _loaded(self, edit: Edit, part: Loaded, counts: list[int]) -> Loaded:
+        """Objects and manifests of workloads after *edit*; *counts*: how many it is about, and how many changed."""
+        chosen, raw = edit.chosen(part.objects), dict(part.raw)
+        pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
+        if edit.kind in WORKLOADS and edit.kind in raw:
+            before = raw[edit.kind]
+            meant = [edit.chooses(*identity_of(one)[1:], (one.get("metadata") or {}).get("labels") or {}) for one in before]
+            after = [edit.changed_document(one, self.defaults) if is_meant else one for one, is_meant in zip(before, meant, strict=True)]
+            raw[edit.kind] = tuple(after)
+            counts[0] += sum(meant)
+            counts[1] += sum(one != other for one, other in zip(before, after, strict=True))
+        counts[0] += len(chosen)
+        counts[1] += len(pairs)
+        return attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
-        """*objects* after the edits that are about pods, and what each did; *priorities*: whether gate PodPriority is on."""
-        told, found = [], tuple(objects)
-        edits = [edit for edit in self.edits if edit.is_about_pods]
-        places = _places_of(found, edits) if edits else {}
-        for edit in edits:
-            work = _Work(edit, self.defaults)
-            edited = work.objects(found, places)
-            if self.defaults and any(field in CLASS_FIELDS for field in edit.fields):
-                edited = {at: _admitted(edit, after, found, priorities) for at, after in edited.items()}
-            before, found = found, put_in(found, edited)
-            told.append(work.told(_names_in([Loaded(before)])))
+        """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on. Raises :class:`EditError`."""
+        others = attrs.evolve(self, edits=tuple(edit for edit in self.edits if edit.is_about_pods))
+        pairs, told = others.pairs(objects, priorities=priorities)
+        return applied(objects, pairs), told
+
+    def pairs(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[list[Pair], list[Edited]]:
+        """What all edits change of *objects*, in order, and what each did. Raises :class:`EditError`."""
+        found: list[Pair] = []
+        told, there = [], tuple(objects)
+        for edit in self.edits:
+            with _named(edit):
+                chosen = edit.chosen(there)
+                pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
+                told.append(_told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)]))
+            found, there = [*found, *pairs], applied(there, pairs)
         return found, told
 
 
-def put_in(objects: Sequence[KubeObject], others: Mapping[int, KubeObject]) -> tuple[KubeObject, ...]:
-    """*objects* with *others* in these places."""
-    found = list(objects)
-    for at, item in others.items():
-        found[at] = item
-    return tuple(found)
+def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeObject, ...]:
+    """*objects* after the changes of *pairs*; new ones come last."""
+    if not pairs:
+        return tuple(objects)
+    after = {id(one): other for one, other in pairs if one is not None}
+    found = [after.get(id(item), item) for item in (*objects, *(other for one, other in pairs if one is None))]
+    while any(id(item) in after for item in found):  # what several edits changed
+        found = [after.get(id(item), item) for item in found]
+    return tuple(item for item in found if item is not None)
 
 
-def _names_in(parts: Iterable[Loaded]) -> Iterator[tuple[str, str, str]]:
-    """Kind, namespace and name of all that is in *parts*."""
-    for part in parts:
-        yield from ((kind, *identity_of(document)[1:]) for kind, found in part.raw.items() for document in found)
-        yield from ((item.kind, item.namespace, item.name) for item in part.objects)
+@contextmanager
+def _named(edit: Edit) -> Iterator[None]:
+    """A context whose errors name *edit*."""
+    try:
+        yield
+    except EditError as error:
+        raise EditError(f"{shown(edit.text)}: {error}") from None
 
 
-def _places_of(objects: Sequence[KubeObject], edits: Iterable[Edit]) -> Places:
-    """Where the objects are that *edits* are about."""
-    found: Places = {(edit.kind, edit.exact_name): [] for edit in edits}
-    kinds = {kind for kind, _ in found}
-    for at, item in enumerate(objects):
-        if item.kind in kinds:
-            for name in (item.metadata.name, None):
-                if (item.kind, name) in found:
-                    found[item.kind, name].append(at)
-    return found
-
-
-@attrs.define
-class _Work:
-    """One edit under way."""
-
-    edit: Edit
-    defaults: bool
-    chosen: dict[tuple[str, str], bool] = attrs.field(factory=dict)
-    """Namespace and name of the objects that it is about -> whether it changed them."""
-
-    def told(self, there: Iterable[tuple[str, str, str]]) -> Edited:
-        """What it did; if nothing, a name of *there* may have been meant."""
-        if not self.chosen:
-            near = ""
-            if (pattern := self.edit.names) is not None:
-                names = {f"{namespace}/{name}" if "/" in pattern else name for kind, namespace, name in there if kind == self.edit.kind}
-                near = did_you_mean(pattern, sorted(names))
-            raise EditError(f"{shown(self.edit.text)}: expected at least one {self.edit.kind} that it matches, got none{near}")
-        return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
-
-    def loaded(self, part: Loaded, places: Places) -> Loaded:
-        """Objects and manifests of workloads after the edit."""
-        raw = dict(part.raw)
-        if self.edit.kind in WORKLOADS and self.edit.kind in raw:
-            raw[self.edit.kind] = tuple(self.document(document) for document in raw[self.edit.kind])
-        return attrs.evolve(part, objects=put_in(part.objects, self.objects(part.objects, places)), raw=raw)
-
-    def objects(self, items: Sequence[KubeObject], places: Places) -> dict[int, KubeObject]:
-        """Those of *items* that the edit changes, after it, by their places."""
-        about = places.get((self.edit.kind, self.edit.exact_name), ())
-        return {at: after for at in about if (after := self.object(items[at])) is not items[at]}
-
-    def document(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A workload's manifest after the edit."""
-        _, namespace, name = identity_of(document)
-        labels = (document.get("metadata") or {}).get("labels") or {}
-        if not self.edit.chooses(namespace, name, labels):
-            return document
-        after = self._made(dict(document))
-        self._note(namespace, name, after != document)
-        self._read(after, document, f"{namespace}/{name}")
-        return after
-
-    def object(self, item: KubeObject) -> KubeObject:
-        """An object after the edit."""
-        if item.kind != self.edit.kind or not self.edit.chooses(item.namespace, item.name, item.labels):
-            return item
-        before = {"kind": item.kind, **current_manifest(item)}
-        after = self._made(before)
-        self._note(item.namespace, item.name, after != before)
-        if after == before:
-            return item
-        (made,) = self._read(after, before, item.key)
-        return replace(made, manifest=after) if item.manifest is not None else made
-
-    def _note(self, namespace: str, name: str, is_changed: bool) -> None:
-        key = namespace, name
-        self.chosen[key] = self.chosen.get(key, False) or is_changed
-
-    def _made(self, before: dict[str, Json]) -> dict[str, Json]:
-        try:
-            return self.edit.made(self._without_class(before) if self.edit.is_about_pods else before)
-        except EditError as error:
-            raise EditError(f"{shown(self.edit.text)}: {error}") from None
-
-    def _without_class(self, pod: dict[str, Json]) -> dict[str, Json]:
-        """A pod whose class of priority changes loses the old priority, one whose priority changes the class."""
-        fields = set(self.edit.fields)
-        old = CLASS_FIELDS if "priorityClassName" in fields else CLASS_FIELDS[:1] if "priority" in fields else ()
-        return {**pod, "spec": {key: held for key, held in pod.get("spec", {}).items() if key not in old}} if old else pod
-
-    def _read(self, after: Mapping[str, Any], before: Mapping[str, Any], key: str) -> tuple[KubeObject, ...]:
-        """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
-        where = f"{self.edit.kind} {key}"
-        try:
-            known = {notice.what for notice in self._loaded(before, where).warnings}
-            found = self._loaded(after, where)
-        except ManifestError as error:
-            raise EditError(f"{shown(self.edit.text)}: {error}") from None
-        for notice in found.warnings:
-            if notice.what not in known:
-                raise EditError(f"{shown(self.edit.text)}: {notice}")
-        return found.objects
-
-    def _loaded(self, manifest: Mapping[str, Any], where: str) -> Loaded:
-        return load_documents([Document(manifest, where)], defaults=self.defaults)
-
-
-def _admitted(edit: Edit, pod: KubeObject, objects: Sequence[KubeObject], priorities: bool) -> KubeObject:
-    """A pod with the priority of the class that it names now."""
-    created = pod.metadata.creation_timestamp
-    new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
-    classes = [item for item in objects if item.kind == "PriorityClass"]
-    admitted = admit([new], classes, priorities=priorities)
-    for refused, why in admitted.refused:
-        raise EditError(f"{shown(edit.text)}: Pod {refused.key}: {REFUSED}: {why}")
-    (found,) = admitted.objects
-    return replace(found, metadata=replace(found.metadata, creation_timestamp=created))
+def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:
+    """What *edit* did to *parts*; if nothing, a name of them may have been meant."""
+    if chosen:
+        return Edited(edit, chosen, changed)
+    near = ""
+    if (pattern := edit.names) is not None:
+        raw = (identity_of(one)[1:] for part in parts for one in part.raw.get(edit.kind, ()))
+        items = ((item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind)
+        names = {f"{namespace}/{name}" if "/" in pattern else name for namespace, name in (*raw, *items)}
+        near = did_you_mean(pattern, sorted(names))
+    raise EditError(f"expected one at least, got no {edit.kind} that it is about{near}")

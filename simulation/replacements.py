@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from ..api.controlplane.deviceclaims import claims_made_for, templates_in
 from ..api.inventory import why_not_waiting
-from ..api.objects import Pod, ResourceClaim
+from ..api.objects import KubeObject, Pod, ResourceClaim
 from ..api.objects.metadata import ObjectMeta
 from ..api.objects.pods import PodStatus
 from ..core.engine import Engine
 from ..core.run import Run
-from .scenario import Scenario
 
 KUBELET = "Node"
 """The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
@@ -40,14 +39,9 @@ class Replacements:
     """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod
-    def beside(cls, pods: Iterable[Pod], scheduler_names: frozenset[str] | None = None) -> Replacements:
-        """For a cluster that has *pods*, with or without nodes."""
-        return cls({pod.key for pod in pods}, scheduler_names)
-
-    @classmethod
-    def of_scenario(cls, scenario: Scenario, scheduler_names: frozenset[str]) -> Replacements:
-        """For the pods of *scenario*."""
-        return cls.beside((item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)), scheduler_names)
+    def beside(cls, objects: Iterable[KubeObject], scheduler_names: frozenset[str] | None = None) -> Replacements:
+        """For a cluster that has the pods of *objects*, with or without nodes."""
+        return cls({item.key for item in objects if isinstance(item, Pod)}, scheduler_names)
 
     def of(self, evicted: Pod) -> Pod | None:
         """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes none, or if it has none.
@@ -60,7 +54,7 @@ class Replacements:
         self._made += 1
         keeps_name = owner is None or owner.kind == SAME_NAME
         name = evicted.name if keeps_name or owner is None else self._free_name(evicted.metadata.namespace, owner.name)
-        made = _new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
+        made = made_new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
         if why_not_waiting(made, self.scheduler_names) is not None:
             return None
         self.taken.add(made.key)
@@ -80,23 +74,24 @@ class Replacements:
         return f"{owner}-{number}"
 
 
-def _new(evicted: Pod, name: str, uid: str) -> Pod:
+def made_new(evicted: Pod, name: str, uid: str) -> Pod:
+    """A pod like *evicted* that is not created yet: on no node, without times and status."""
     old = evicted.metadata
     metadata = ObjectMeta(
         name=name, namespace=old.namespace, uid=uid, labels=old.labels, annotations=old.annotations, owner_references=old.owner_references
     )
-    return replace(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus())
+    return replace(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus(), manifest=None)
 
 
 # --- claims to devices ------------------------------------------------------------------------------------------------
 
 
-def claims_left_by(pod: Pod, engine: Engine) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
-    """Each claim of *pod*, and what becomes of it when the pod is gone: those that were made for it go with it.
+def claims_left_by(pod: Pod, claims: Iterable[ResourceClaim]) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
+    """Each of *claims* that is of *pod*, and what becomes of it when the pod is gone: those that were made for it go with it.
 
     Others lose it as their user, and their devices with the last one. Upstream: pkg/controller/resourceclaim/controller.go.
     """
-    for claim in engine.listings.resource_claims.of(pod):
+    for claim in claims:
         owner = claim.metadata.controller
         if owner is not None and owner.uid == pod.uid:
             yield claim, None
@@ -114,7 +109,7 @@ def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:
 
 def give_back(pod: Pod, run: Run) -> None:
     """*pod* is gone: what it claimed is free again, unless others use it."""
-    for before, after in tuple(claims_left_by(pod, run.engine)):
+    for before, after in tuple(claims_left_by(pod, run.engine.listings.resource_claims.of(pod))):
         if after is None:
             run.delete(before)
         else:

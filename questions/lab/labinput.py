@@ -16,9 +16,9 @@ from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
 from ...simulation.drainrules import stays_with_node
-from ...simulation.edits import Edit, Edited, Edits, put_in
+from ...simulation.edits import Edit, Edited, Edits
 from ...simulation.scenario import Files, Scenario, sorted_out
-from ..newnodes.kinds import kinds_of
+from ..newnodes.answer import kinds_of
 from .differences import other_places
 from .labconfiguration import Json, LabError
 
@@ -115,10 +115,10 @@ class LabInput:
     ) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edits* of pods, and what each did; the latest ones are not made again where only nodes are others."""
         texts, before = (priorities, *(edit.text for edit in edits)), self._pods_edited
-        if before is not None and texts[: len(before[0])] == before[0]:
+        if before is not None and texts[: len(before[0])] == before[0] and not any(edit.verb for edit in edits):
             places = other_places(before[1], objects)
             if places is not None and all(isinstance(objects[at], Node) for at in places):
-                made = put_in(before[2], {at: objects[at] for at in places}), before[3]
+                made = tuple(objects[at] if at in places else item for at, item in enumerate(before[2])), before[3]
                 self._once((*key, *before[0][1:]), lambda: made)
         found, told = self._edited(key, edits, lambda: objects, partial(_of_objects, priorities=priorities))
         self._pods_edited = texts, objects, found, told

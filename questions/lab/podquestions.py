@@ -17,15 +17,14 @@ from ...core.engine import Engine
 from ...core.pods.requests import CPU, MEMORY, PODS
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.releases import ALL_RELEASES
-from ...simulation.edits import EditError, Edits
 from ...simulation.explain.clusterfacts import taint_text
 from ...simulation.explain.explain import explain, explain_in, freed
 from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.explain.values import NodeReport, by_subject
 from ...simulation.scenario import Scenario
-from ..capacity.counting import count_copies
+from ..capacity.answer import count_copies
 from ..capacity.question import asked
-from ..whatif.whatif import ScheduledPod, what_if
+from ..whatif.whatif import ScheduledPod, what_would_help
 from .actions import with_release
 from .labconfiguration import LabError
 from .labinput import check_node
@@ -212,16 +211,16 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
     pod = _waiting_pod(scenario, key)
     question = ScheduledPod(scenario, spec, PodQuestion(), order, defaults=bench.input.files.defaults)
     with bench.simulation(state) as simulation:
-        found = what_if(question, pod, simulation)
+        explanation, found, tried = what_would_help(question, pod, simulation)
     suggestions = [
         {
             "change": one.change, "host": one.host, "victims": list(one.leaving), "evictedBy": one.evicted_by,
             "effect": one.effect.words if one.effect else "", "isCostly": one.is_costly,
-            "edits": list(one.patch) if all(map(_is_edit, one.patch)) else None, "words": list(one.patch),
+            "edits": list(one.patch) if one.is_edit else None, "words": list(one.patch),
         }
-        for one in found.suggestions
+        for one in found
     ]  # fmt: skip
-    return {"pod": key, "host": found.host, "tried": found.tried, "suggestions": suggestions}
+    return {"pod": key, "host": explanation.decision.host, "tried": tried, "suggestions": suggestions}
 
 
 def _waiting_pod(scenario: Scenario, key: str) -> Pod:
@@ -229,14 +228,6 @@ def _waiting_pod(scenario: Scenario, key: str) -> Pod:
     if pod.spec.node_name:
         raise LabError(f"{key}: it is on {pod.spec.node_name}, expected a pod that waits", "why")
     return pod
-
-
-def _is_edit(text: str) -> bool:
-    try:
-        Edits.parse([text])
-    except EditError:
-        return False
-    return True
 
 
 def how_many_more(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:

@@ -392,7 +392,7 @@ class PodLifecycles:
             self.cluster.binding.give_back(pod, life.node)
         self.cluster.delete(pod)
         self.volumes.drop_claims(pod)
-        for claim, left in tuple(claims_left_by(pod, self.cluster.engine)):
+        for claim, left in tuple(claims_left_by(pod, self.cluster.engine.listings.resource_claims.of(pod))):
             self.cluster.delete(claim) if left is None else self.cluster.write(left)
         if is_reserved:
             self.cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)

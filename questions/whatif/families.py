@@ -1,0 +1,687 @@
+"""The families of changes: of the pod itself, of other pods, of nodes; each gives edits with words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+from msgspec.structs import replace
+
+from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
+from ...api.objects import Container, Map, Node, NodeSelectorTerm, Pod, PodSpec, Requirement, ResourceRequirements, Taint
+from ...api.objects.quantity import Quantity
+from ...api.words import amount, is_bytes
+from ...core.devices.accounts import DeviceAccount
+from ...core.pods.requests import CPU
+from ...core.pods.template import Entry
+from ...simulation.drainrules import UNSCHEDULABLE, is_daemon, stays_with_node
+from ...simulation.explain.clusterfacts import (
+    CONDITIONS,
+    LabelFacts,
+    have,
+    idle_tolerations,
+    is_meant,
+    is_state,
+    near_keys,
+    taint_text,
+    toleration_text,
+)
+from ...simulation.explain.explain import freed
+from ...simulation.explain.faileddemands import count_of_spec, node_labels, node_terms, pod_terms, resources_of, text_of
+from ...simulation.explain.values import NodeReport, NodeShortage
+from ...simulation.nodekinds import HOSTNAME, PASSING
+from ...simulation.reasons import shortage_of
+from .context import WhatIfContext, smallest, written
+from .suggestion import Change, ChangeKind, Helpful
+
+
+@attrs.frozen
+class _Correction:
+    kind: ChangeKind
+    words: str
+    edits: tuple[str, ...]
+
+
+def corrected(context: WhatIfContext) -> Iterator[Change]:
+    """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
+    found = [*_labels(context), *_topology_keys(context), *_labels_of_pods(context), *_taints(context), *_resources(context)]
+    edits = tuple(edit for one in found for edit in one.edits)
+    together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
+    for one in [*together, *found]:
+        yield attrs.evolve(context.of_pod(one.kind, one.words, *one.edits, size=-float(len(one.edits))), corrects=True)
+
+
+def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
+    """What was probably meant by what none has."""
+    return f"ask for {wanted}, not for {given}: no {noun} has that, and {have(count, noun)} {wanted}"
+
+
+def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> str:
+    """The same of a label."""
+    return _instead("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
+
+
+def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None) -> Iterator[_Correction]:
+    """Labels that are wanted at *path* of a pod."""
+    for key, value in (pairs or {}).items():
+        near = facts.near(key, value)
+        if near is not None:
+            old = [f"{path}.{key}-"] if near[0] != key else []
+            yield _Correction(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
+
+
+def _labels(context: WhatIfContext) -> Iterator[_Correction]:
+    """Labels of nodes that are selected."""
+    facts = node_labels(context.engine)
+    yield from _of_pairs(facts, "nodeSelector", "nodeSelector", context.pod.spec.node_selector)
+    for at, term in enumerate(node_terms(context.pod)):
+        for number, expression in enumerate(term.match_expressions):
+            path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
+            for place, value in enumerate(expression.values if expression.operator == "In" else ()):
+                near = facts.near(expression.key, value)
+                if near is not None:
+                    edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
+                    yield _Correction("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
+
+
+def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
+    """Keys of labels by which pods are spread or kept together."""
+    facts, spread = node_labels(context.engine), context.pod.spec.topology_spread_constraints
+    places: list[tuple[ChangeKind, str, str]] = [
+        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in enumerate(spread)),
+        *(("podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}]", one.topology_key) for at, one in enumerate(pod_terms(context.pod))),
+    ]
+    for kind, path, key in places:
+        for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
+            count = sum(facts.counts[meant].values())
+            yield _Correction(kind, _instead(meant, key, count), (f"{path}.topologyKey={meant}",))
+
+
+def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
+    """Labels of the pods that the pod wants to be near to."""
+    for at, term in enumerate(pod_terms(context.pod)):
+        namespaces = set(term.namespaces) or {context.pod.namespace}
+        facts = LabelFacts.of((pod.labels for pod in context.engine.pods() if pod.namespace in namespaces), "pod")
+        pairs = None if term.label_selector is None else term.label_selector.match_labels
+        yield from _of_pairs(facts, "podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels", pairs)
+
+
+def _taints(context: WhatIfContext) -> Iterator[_Correction]:
+    """Taints that a toleration misses by its key, its value or its effect."""
+    taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
+    for toleration in idle_tolerations(context.pod, taints):
+        for taint in (one for one in taints if is_meant(toleration, one)):
+            words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
+            yield _Correction("toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",))
+
+
+def _resources(context: WhatIfContext) -> Iterator[_Correction]:
+    """Resources that a container requests."""
+    there, of_devices = resources_of(context.engine), context.engine.template_of(context.pod).device_resources
+    for container in context.pod.spec.containers:
+        for name in container.requests:
+            is_unknown = "/" in name and not there[name] and name not in of_devices
+            for meant in near_keys(name, there)[:1] if is_unknown else ():
+                words = _instead(meant, name, there[meant])
+                yield _Correction("request", words, tuple(_renamed(container, name, meant)))
+
+
+def _renamed(container: Container, name: str, meant: str) -> Iterable[str]:
+    for field, amounts in (("requests", container.requests), ("limits", container.limits)):
+        if name in amounts:
+            path = f"spec.containers[{container.name}].resources.{field}"
+            yield from (f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}")
+
+
+# --- what the pod demands ---------------------------------------------------------------------------------------------
+
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+NO_NEW_PODS = ("NoSchedule", "NoExecute")
+
+
+def dropped_gates(context: WhatIfContext) -> Iterator[Change]:
+    """All scheduling gates removed."""
+    gates = [gate.name for gate in context.pod.spec.scheduling_gates]
+    if gates:
+        yield context.of_pod("schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
+
+
+def tolerations(context: WhatIfContext) -> Iterator[Change]:
+    """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are enough elsewhere.
+
+    Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
+    """
+    found = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
+    sets = dict.fromkeys(taints for taints in found if taints and not any(is_state(taint) for taint in taints))
+    enough: list[frozenset[Taint]] = []
+    for taints in sorted(sets, key=len):
+        if any(fewer < taints for fewer in enough):
+            continue
+        texts = sorted(map(taint_text, taints))
+        edits = [f"tolerations+={text}" for text in texts]
+        change = context.of_pod("toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
+        yield change
+        if any(taints < more for more in sets) and context.helpful(change) is not None:
+            enough.append(taints)
+
+
+def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
+    """The taints of *node* that keep *pod* away, that of a cordon included."""
+    cordon = (UNSCHEDULABLE,) if node.spec.unschedulable and UNSCHEDULABLE not in node.spec.taints else ()
+    taints = (taint for taint in (*node.spec.taints, *cordon) if taint.effect in NO_NEW_PODS)
+    return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
+
+
+def dropped_node_selectors(context: WhatIfContext) -> Iterator[Change]:
+    """One key of the nodeSelector removed."""
+    for key, value in (context.pod.spec.node_selector or {}).items():
+        yield context.of_pod("nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
+
+
+def dropped_node_affinity(context: WhatIfContext) -> Iterator[Change]:
+    """One expression of the required node affinity removed."""
+    for at, term in enumerate(node_terms(context.pod)):
+        fields = () if is_daemon(context.pod) else term.match_fields  # these say for which node its controller made the pod
+        for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", fields)):
+            for number, expression in enumerate(expressions):
+                path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
+                yield context.of_pod("nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
+
+
+def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
+    """One required term of the pod's affinity or anti-affinity to other pods removed."""
+    affinity = context.pod.spec.affinity
+    if affinity is None:
+        return
+    kinds: tuple[ChangeKind, ...] = ("podAffinity", "podAntiAffinity")
+    for kind, word, part in zip(kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True):
+        for at, term in enumerate(part.required if part is not None else ()):
+            told = f"remove the required {word} to pods by {term.topology_key}"
+            yield context.of_pod(kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
+
+
+def dropped_ports(context: WhatIfContext) -> Iterator[Change]:
+    """One host port removed."""
+    spec = context.pod.spec
+    sidecars = [container for container in spec.init_containers if container.is_sidecar]
+    for place, container in [*(("containers", one) for one in spec.containers), *(("initContainers", one) for one in sidecars)]:
+        for at, port in enumerate(container.ports):
+            if port.host_port:
+                told = f"remove the host port {port.host_port} of container {container.name}"
+                yield context.of_pod("hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
+
+
+def looser_spread(context: WhatIfContext) -> Iterator[Change]:
+    """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
+    for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
+        if constraint.when_unsatisfiable != "DoNotSchedule":
+            continue
+        place, key = f"topologySpreadConstraints[{at}]", constraint.topology_key
+        now = constraint.max_skew
+        most = now + sum(len(context.on(node.name)) for node in context.nodes()) + 1
+
+        def helps(skew: int, place: str = place) -> bool:
+            return context.helpful(context.of_pod("spread", "", f"{place}.maxSkew={skew}")) is not None
+
+        skew = smallest(now, most, helps)
+        if skew is not None:
+            told = f"raise the maxSkew over {key} from {now} to {skew}"
+            yield context.of_pod("spread", told, f"{place}.maxSkew={skew}", size=skew)
+        for policy, given, what in (
+            ("nodeTaintsPolicy", constraint.node_taints_policy, "nodes with taints that the pod does not tolerate"),
+            ("nodeAffinityPolicy", constraint.node_affinity_policy, "nodes that the pod does not select"),
+        ):
+            if given != "Honor":
+                told = f"leave {what} out of the spread over {key} ({policy}: Honor)"
+                yield context.of_pod("spread", told, f"{place}.{policy}=Honor", size=constraint.max_skew)
+        told = f"make the spread over {key} a wish (ScheduleAnyway)"
+        yield context.of_pod("spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+_PROBE = Container(resources=ResourceRequirements(requests=Map({CPU: Quantity.of(1)})))
+MOST = 200
+MIB = 1 << 20
+"""How many nodes are looked at, the nearest to fitting first."""
+
+
+def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
+    """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
+
+    Of two nodes where the same or more has to go, only the better one counts.
+    """
+    found: list[dict[str, int]] = []
+    seen = 0
+    for report, _ in context.targets():
+        if not is_short_only(report) or seen >= MOST or lacks_kind(context, report):
+            continue
+        seen += 1
+        missing = {short.resource: short.missing for short in report.shortages}
+        if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
+            continue
+        changes = [_lowered(context, shortages) for shortages in _shared(context, report)]
+        for change in changes:
+            if change is not None and context.helpful(change) is not None:
+                found.append(missing)
+                yield change
+
+
+def is_short_only(report: NodeReport) -> bool:
+    """Whether nothing but too little of resources is against a node."""
+    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(report.reasons)
+    return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
+
+
+def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
+    """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not one that has too little."""
+    extended = [short.resource for short in report.shortages if "/" in short.resource]
+    nodes = context.nodes() if extended else []
+    return any(not _has(context.node(report.name), name) and any(_has(node, name) for node in nodes) for name in extended)
+
+
+def _has(node: Node | None, name: str) -> bool:
+    found = None if node is None else node.status.allocatable.get(name)
+    return found is not None and found.value() > 0
+
+
+def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
+    """What is short on a node if its pods of the same controller ask for less, too: so that one more fits, and all that wait."""
+    siblings = {one.key for one in context.siblings}
+    there = sum(entry.pod.key in siblings for entry in context.on(report.name))
+    waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
+    for more in sorted({1, 1 + waiting}) if there or waiting else (1,):
+        shares = [(short, (max(short.free, 0) + there * short.asked) // (there + more)) for short in report.shortages]
+        yield tuple(replace(short, free=_round(short.resource, free) if there + more > 1 else short.free) for short, free in shares)
+
+
+def _round(resource: str, number: int) -> int:
+    """*number*, rounded down to whole MiB of bytes."""
+    return number // MIB * MIB if is_bytes(resource) else number
+
+
+def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> Change | None:
+    edits: list[str] = []
+    for short in shortages:
+        more = _edits(context, short)
+        if more is None:
+            return None
+        edits += more
+    told = " and of ".join(map(_in_words, shortages))
+    shares = [short.missing / max(short.asked, 1) for short in shortages]
+    return context.of_pod("request", f"lower the request of {told}", *edits, size=max(shares))
+
+
+def _in_words(short: NodeShortage) -> str:
+    name = short.resource
+    return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
+
+
+def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
+    """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
+    name, spec = short.resource, context.pod.spec
+    if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
+        # The same where the pod as a whole asks for the resource, whatever its containers ask for.
+        target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
+        return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
+    first, running = _before(context, name, spec.init_containers)
+    asked = [units(name, container.requests) for container in spec.containers]
+    around = short.asked - max([running + sum(asked), *(before + units(name, container.requests) for container, before in first)])
+    # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
+    target = max(short.free, 0) - around
+    if name == "pods" or target < running or around < 0:
+        return None
+    edits = [
+        edit for one, before in first if units(name, one.requests) > target - before
+        for edit in _set("initContainers", one, name, target - before)
+    ]  # fmt: skip
+    return edits + _lowered_containers(name, spec.containers, asked, sum(asked) + running - target)
+
+
+def _lowered_containers(name: str, containers: Sequence[Container], asked: Sequence[int], excess: int) -> list[str]:
+    """The edits that take *excess* from *containers*, which have *asked* for so much each: from the largest first."""
+    edits: list[str] = []
+    for at in sorted(range(len(containers)), key=lambda at: -asked[at]):
+        if excess > 0 and asked[at]:
+            left = max(asked[at] - excess, 0)
+            excess -= asked[at] - left
+            edits += _set("containers", containers[at], name, left, alone=len(containers) == 1)
+    return edits
+
+
+def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
+    """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
+    pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
+    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
+    first: list[tuple[Container, int]] = []
+    running = 0
+    for container in init_containers:
+        if knows_sidecars and container.is_sidecar:
+            running += units(name, container.requests)
+        else:
+            first.append((container, running))
+    return first, running
+
+
+def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
+    """The edits of one container's request, and of its limit where the two must be equal."""
+    before = "" if alone else f"spec.{field}[{container.name}].resources."
+    both = name in container.limits and ("/" in name or name.startswith("hugepages-"))
+    return [f"{before}{which}.{name}={amount(name, number)}" for which in ("requests", *(["limits"] if both else []))]
+
+
+def units(name: str, amounts: Map[Quantity]) -> int:
+    """Millicores, bytes or pieces."""
+    found = amounts.get(name)
+    if found is None:
+        return 0
+    return found.milli_value() if name == CPU else found.value()
+
+
+# --- other pods -----------------------------------------------------------------------------------------------------
+
+
+def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
+    """Pods that could go with their nodes, one of several equal ones on a node; first those of lower priority, then the smaller ones.
+
+    Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
+    """
+    hopeful = {one.name: one for one, _ in context.targets() if not one.fits and all(against.evictable for against in one.objections)}
+    is_local = all(map(is_short_only, hopeful.values()))
+    table, found = context.engine.fresh_table(), dict[Hashable, tuple[int, float, str, Pod, str]]()
+    for name in hopeful if is_local else [node.name for node in context.nodes()]:
+        row = table.row_of[name]
+        for entry in context.on(name):
+            if not stays_with_node(entry.pod) and _frees_enough(entry, hopeful.get(name)):
+                has = {key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()}
+                share = max((used / has[key] for key, used in entry.template.footprint.items() if key in has), default=0.0)
+                found.setdefault((name, entry.template, entry.priority), (entry.priority, share, entry.pod.key, entry.pod, name))
+    return [(pod, name) for _, _, _, pod, name in sorted(found.values(), key=lambda one: one[:3])]
+
+
+def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
+    if report is None or not is_short_only(report):
+        return True
+    freed_here = {**entry.template.footprint, "pods": 1}
+    return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
+
+
+def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
+    """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
+    words, size = f"delete pod {pod.key} on {node}", float(place)
+    found = context.helpful(Change("delete", words, (f"delete pod {pod.key}",), size=size))
+    if found is None or len(found.suggestion.patch) > 1:
+        return found
+    host = found.suggestion.host
+    with context.after(f"delete pod {pod.key}", f"pod {context.pod.key} nodeName={host}") as after:
+        target = after.ask(freed(pod)).host
+    context.tried += after.tried
+    if target is None and any(pod.key == sibling.key for sibling in context.siblings):
+        return None  # it comes back, and waits in place of the pod
+    if target is None and pod.metadata.controller is not None:
+        return Helpful.of(attrs.evolve(found.change, words=f"{words}; the pod that its controller makes again then waits"), host)
+    if target is None or target == node:
+        return found
+    words = f"move pod {pod.key} from {node} to {target}"
+    return Helpful.of(Change("move", words, (f"pod {pod.key} nodeName={target}",), size=size), host)
+
+
+def without_anti_affinity(context: WhatIfContext) -> Iterator[Change]:
+    """One required term of anti-affinity of another pod removed."""
+    for node in context.nodes():
+        for entry in context.on(node.name):
+            for at, term in enumerate(entry.template.required_anti_affinity):
+                told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
+                yield Change("otherAntiAffinity", told, (f"pod {entry.pod.key} affinity.podAntiAffinity.{REQUIRED}[{at}]-",))
+
+
+def higher_priority(context: WhatIfContext) -> Iterator[Change]:
+    """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
+    if context.pod.spec.preemption_policy == "Never":
+        told = "let the pod evict others (preemptionPolicy)"
+        yield context.of_pod("priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+    there = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
+    for priority in sorted(value + 1 for value in there if value >= context.pod.priority):
+        told = f"raise the priority from {context.pod.priority} to {priority}"
+        yield context.of_pod("priority", told, f"priority={priority}", size=priority, evicts=True)
+
+
+# --- nodes ------------------------------------------------------------------------------------------------------------
+
+
+FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
+"""Labels that say what a node is: they are not changed to make a pod fit."""
+PLACES = ("/zone", "/region", "/instance-type")
+"""Endings of labels that may be added where they are missing, but do not change."""
+MOST_VALUES = 10
+Labels = dict[str, str | None]
+
+
+def uncordoned(context: WhatIfContext) -> Iterator[Change]:
+    """A node that takes pods again."""
+    for _, node in context.targets():
+        if node.spec.unschedulable:
+            taint = [f"taints-={UNSCHEDULABLE.key}"] if UNSCHEDULABLE in node.spec.taints else []
+            yield context.of_node(node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
+
+
+def untainted(context: WhatIfContext) -> Iterator[Change]:
+    """A node without the taints that the pod does not tolerate."""
+    for _, node in context.targets():
+        taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
+        if taints and not (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
+            texts = [taint_text(taint) for taint in taints]
+            told = " and ".join(_without(node, taints))
+            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
+
+
+def _without(node: Node, taints: list[Taint]) -> Iterator[str]:
+    """What it takes that a node loses *taints*: those that say how it is are not removed by hand."""
+    states = dict.fromkeys(taint.key for taint in taints if taint.key in CONDITIONS)
+    if states:
+        yield f"make node {node.name} {' and '.join(CONDITIONS[key] for key in states)} (it has the taint {' and '.join(states)})"
+    others = [taint_text(taint) for taint in taints if taint.key not in CONDITIONS]
+    if others:
+        yield f"remove the taint {' and '.join(others)} of node {node.name}"
+
+
+def raised(context: WhatIfContext) -> Iterator[Change]:
+    """A node with exactly as much more as is missing there."""
+    for report, node in context.targets():
+        if not is_short_only(report) or lacks_kind(context, report):
+            continue
+        edits, told, shares = [], [], []
+        for short in report.shortages:
+            before = units(short.resource, node.status.allocatable)
+            edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
+            told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
+            shares.append(short.missing / max(before, 1))
+        yield context.of_node(node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
+
+
+# --- labels ---------------------------------------------------------------------------------------------------------
+
+
+def labelled(context: WhatIfContext) -> Iterator[Change]:
+    """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
+    for _, node in context.targets():
+        wanted = [labels for labels in wanted_labels(context.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
+        for labels in [*wanted, *_domains(context, node)]:
+            edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
+            told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
+            yield context.of_node(node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
+
+
+def _may_change(node: Node, key: str) -> bool:
+    return key not in FIXED and not (key.endswith(PLACES) and key in node.labels)
+
+
+def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
+    """What to change of the labels of *node* so that the pod selects it, for each term of the node affinity; None: the label goes."""
+    wrong: Labels = {key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value}
+    terms = node_terms(pod)
+    if not terms or any(compile_node_term(term)(node.labels, node.name) for term in terms):
+        yield wrong
+        return
+    for term in terms:
+        more = None if term.match_fields else _for_term(term, {**node.labels, **{key: value for key, value in wrong.items() if value}})
+        if more is not None:
+            yield {**wrong, **more}
+
+
+def _for_term(term: NodeSelectorTerm, labels: dict[str, str]) -> Labels | None:
+    found: Labels = {}
+    for expression in term.match_expressions:
+        if not match_expressions_selector((expression,))(labels):
+            changed = _for_expression(expression)
+            if changed is None:
+                return None
+            found |= changed
+    return found
+
+
+def _for_expression(expression: Requirement) -> Labels | None:
+    """A label with which *expression* holds."""
+    if expression.operator in ("NotIn", "DoesNotExist"):
+        return {expression.key: None}
+    if expression.operator == "Exists":
+        return {expression.key: ""}
+    if expression.operator == "In":
+        return {expression.key: expression.values[0]} if expression.values else None
+    step = {"Gt": 1, "Lt": -1}.get(expression.operator)
+    if step is None or not expression.values or not expression.values[0].lstrip("-").isdecimal():
+        return None
+    number = int(expression.values[0]) + step
+    return {expression.key: str(number)} if number >= 0 else None
+
+
+def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
+    """Labels that the pod's spread or affinity goes by and that *node* does not have, with each value that other nodes have."""
+    pod = context.pod
+    spread = pod.spec.topology_spread_constraints
+    keys = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *(one.topology_key for one in spread)])
+    for key in keys:
+        if key and key != HOSTNAME and key not in node.labels:
+            values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
+            for value in values[:MOST_VALUES]:
+                yield {key: value}
+
+
+# --- devices --------------------------------------------------------------------------------------------------------
+
+
+def more_devices(context: WhatIfContext) -> Iterator[Change]:
+    """A node with exactly as many more devices as are missing there for one request."""
+    for report, node in context.targets():
+        for account in report.devices or ():
+            # A device that matches the request, free or not; there may be none on any node.
+            same = (one for other in context.reports for one in other.devices or () if _asks_alike(one, account))
+            like = next((name for one in (account, *same) for name in one.matching), None)
+            if like is not None:
+                count = max(account.wanted - len(account.usable), 1)
+                told = f"{count} more device{'s' if count > 1 else ''} of class {account.device_class} like {like}"
+                edit = f"copy device {like} to {node.name}{f' x{count}' if count > 1 else ''}"
+                yield Change("device", f"give node {node.name} {told}", (edit,), size=count)
+
+
+def _asks_alike(one: DeviceAccount, other: DeviceAccount) -> bool:
+    return (one.claim, one.request) == (other.claim, other.request)
+
+
+# --- one more node --------------------------------------------------------------------------------------------------
+
+
+def one_more(context: WhatIfContext) -> Iterator[Change]:
+    """A new node like one of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
+    kinds: dict[Hashable, Node] = {}
+    for node in context.nodes():
+        labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
+        taints = frozenset(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
+        kinds.setdefault((labels, frozenset(node.status.allocatable.items()), taints), node)
+    for number, like in enumerate(sorted(kinds.values(), key=_size)):
+        yield Change("addNode", f"add a node like {like.name}", (f"copy node {like.name}",), size=number)
+
+
+def _size(node: Node) -> list[int]:
+    found = node.status.allocatable
+    return [found[name].nanos if name in found else 0 for name in ("cpu", "memory")]
+
+
+# --- one node before others -----------------------------------------------------------------------------------------
+
+
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+HIGHEST = 100
+"""The highest weight of a preference."""
+
+
+def selecting(context: WhatIfContext) -> Iterator[Change]:
+    """A nodeSelector that means the wanted node."""
+    if context.pin is not None:
+        told = f"select {context.want} by its hostname"
+        yield context.of_pod("nodeSelector", told, f"nodeSelector.{HOSTNAME}={context.pin}")
+
+
+def preferring(context: WhatIfContext) -> Iterator[Change]:
+    """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
+    if context.pin is None:
+        return
+    weight = smallest(0, HIGHEST, lambda weight: context.helpful(_preference(context, weight)) is not None)
+    if weight is not None:
+        yield _preference(context, weight)
+
+
+def _preference(context: WhatIfContext, weight: int) -> Change:
+    expression = {"key": HOSTNAME, "operator": "In", "values": [context.pin]}
+    term = written({"weight": weight, "preference": {"matchExpressions": [expression]}})
+    told = f"prefer {context.want} with weight {weight}"
+    return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={term}", size=weight)
+
+
+def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
+    """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
+    affinity = context.pod.spec.affinity
+    if affinity is None:
+        return
+    near, away, nodes = affinity.pod_affinity, affinity.pod_anti_affinity, affinity.node_affinity
+    for name, part in (("nodeAffinity", nodes), ("podAffinity", near), ("podAntiAffinity", away)):
+        for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
+            told = f"remove preference {at + 1} of {name}, which has weight {weight}"
+            yield context.of_pod("preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
+
+
+def avoided(context: WhatIfContext) -> Iterator[Change]:
+    """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
+    for _, node in context.targets():
+        mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]
+        taints = [taint for taint in mild if not tolerates(context.pod.spec.tolerations, taint)]
+        if taints:
+            texts = [taint_text(taint) for taint in taints]
+            together = " and ".join(texts)
+            yield context.of_pod("toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts))
+            told = f"remove the taint {together} of node {node.name}"
+            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts))
+
+
+# --- all of them ---------------------------------------------------------------------------------------------------------
+
+
+Family = Callable[[WhatIfContext], Iterator[Change]]
+FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("names that nothing has", corrected),
+    ("scheduling gates", dropped_gates), ("requests", lowered_requests), ("tolerations", tolerations),
+    ("node selectors", dropped_node_selectors), ("node affinity", dropped_node_affinity),
+    ("spread", looser_spread), ("affinity", dropped_pod_affinity), ("host ports", dropped_ports),
+    ("cordons", uncordoned), ("taints", untainted),
+    ("allocatable", raised), ("devices", more_devices), ("affinity of others", without_anti_affinity),
+    ("labels", labelled), ("new nodes", one_more),
+)  # fmt: skip
+"""The families of changes that are tried on the cluster as it is, in words."""
+WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("hostname", selecting), ("preferences", preferring), ("own preferences", dropped_preferences),
+    ("taints that put off", avoided),
+)  # fmt: skip
+"""Those that make one node win among the nodes that fit."""

@@ -1,0 +1,112 @@
+"""The kinds of nodes that can be added: each a node of which copies are made, with its drivers, devices and pods of DaemonSets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from decimal import Decimal
+
+import attrs
+from msgspec.structs import replace
+
+from ..api.controlplane.deviceclaims import slices_like
+from ..api.controlplane.workloads import runs_on, target_node
+from ..api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
+from .drainrules import is_daemon
+
+HOSTNAME = "kubernetes.io/hostname"
+PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""What begins so is a taint that the control plane puts on a node for a time."""
+
+
+@attrs.frozen(kw_only=True)
+class NodeKind:
+    """A node of which copies can be added."""
+
+    name: str
+    """The name of the template, or of the node that is copied."""
+    node: Node
+    """As each copy is, but for its name and its label for that."""
+    csi: CSINode | None = None
+    """The CSI drivers of each copy."""
+    slices: tuple[ResourceSlice, ...] = ()
+    """The devices of the node that is copied: each copy has as many."""
+    is_copy: bool = False
+    """It is a copy of a node of the cluster."""
+    cost: Decimal = Decimal(1)
+    """Of one copy."""
+    daemons: tuple[Pod, ...] = ()
+    """What DaemonSets run on each copy; their names and nodes are those of the copied kind."""
+    taken: frozenset[str] = frozenset()
+    """Names that no copy may have."""
+
+    @classmethod
+    def like(cls, name: str, known: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
+        """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without pressure."""
+        nodes = {item.name: item for item in known if isinstance(item, Node)}
+        node = new_node(nodes[name])
+        taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
+        conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
+        found = cls(
+            name=name, is_copy=True, taken=frozenset(nodes),
+            node=replace(
+                node, spec=replace(node.spec, unschedulable=False, taints=taints), status=replace(node.status, conditions=conditions)
+            ),
+            csi=next((item for item in known if isinstance(item, CSINode) and item.name == name), None),
+            slices=tuple(item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name),
+        )  # fmt: skip
+        pods = (item for item in known if isinstance(item, Pod)) if with_daemons else ()
+        return attrs.evolve(found, daemons=tuple(found.daemons_among(pods)))
+
+    def daemons_among(self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()) -> Iterator[Pod]:
+        """What the DaemonSets of *pods*, but for those *described* elsewhere, run on each node, with the names of the DaemonSets."""
+        samples: dict[tuple[str, str], list[Pod]] = {}
+        for pod in pods:
+            owner = pod.metadata.controller
+            if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
+                samples.setdefault((pod.namespace, owner.name), []).append(pod)
+        for (namespace, name), found in samples.items():
+            where, free = {target_node(pod) for pod in found}, _untied(found[0])
+            if (namespace, name) not in described and (self.name in where if self.is_copy else runs_on(free.spec, self.node)):
+                metadata = replace(free.metadata, name=name, uid="", resource_version="", creation_timestamp=None)
+                yield replace(free, metadata=metadata, status=PodStatus(), manifest=None)
+
+    def names(self, count: int) -> list[str]:
+        """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
+        found: list[str] = []
+        number = 0
+        while len(found) < count:
+            number += 1
+            if (name := f"{self.name}-{number}") not in self.taken:
+                found.append(name)
+        return found
+
+    def copies(self, count: int) -> list[KubeObject]:
+        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of DaemonSets on it."""
+        return [item for name in self.names(count) for item in self._copy(name)]
+
+    def _copy(self, name: str) -> list[KubeObject]:
+        labels = Map({**self.node.labels, HOSTNAME: name})
+        metadata = replace(self.node.metadata, name=name, labels=labels)
+        made: list[KubeObject] = [replace(self.node, metadata=metadata, manifest=None)]
+        if self.csi is not None:
+            made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
+        made += slices_like(self.slices, self.name, name)
+        for pod in self.daemons:
+            owned = replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}"))
+            made.append(owned.bound_to(name))
+        return made
+
+
+def new_node(node: Node) -> Node:
+    """*node* as one that has just come: without a UID, and with no image pulled."""
+    metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    status = replace(node.status, images=())
+    return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)
+
+
+def _untied(pod: Pod) -> Pod:
+    """*pod* without its node, and without the affinity to it that its controller has put in place of any other."""
+    affinity = pod.spec.affinity
+    if affinity is not None and affinity.node_affinity is not None:
+        affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
+    return replace(pod, spec=replace(pod.spec, node_name="", affinity=affinity))
