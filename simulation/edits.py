@@ -420,4 +420,4 @@ def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edi
         items = ((item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind)
         names = {f"{namespace}/{name}" if "/" in pattern else name for namespace, name in (*raw, *items)}
         near = did_you_mean(pattern, sorted(names))
-    raise EditError(f"expected one at least, got no {edit.kind} that it is about{near}")
+    raise EditError(f"expected at least one {edit.kind} that it matches, got none{near}")

@@ -351,7 +351,7 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
         raise UnknownNameError(f'{called("node_selector")}: expected labels such as pool=general, got ""')
     if options.nodes and (options.auto or is_choice):
         other = called("auto") if options.auto else f"{called('zone')} or {called('node_selector')}"
-        raise UnknownNameError(f'node: expected one of them, got "{options.nodes[0]}" beside {other}')
+        raise UnknownNameError(f"node: expected names or {other}, got both")
     if not (options.nodes or options.auto or is_choice):
         choices = f"{called('zone')}, {called('node_selector')} or {called('auto')}"
         raise UnknownNameError(f"node: expected the names of nodes, {choices}, got none")
@@ -360,7 +360,7 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
         zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
         if options.zone not in zones:
             wanted = f"expected one of {', '.join(zones)}" if zones else "expected nodes with a zone, of which there are none"
-            raise UnknownNameError(f'{called("zone")}: got "{options.zone}", {wanted}{did_you_mean(options.zone, zones)}')
+            raise UnknownNameError(f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}')
     known = {node.name for node in nodes}
     for name in options.nodes:
         if name not in known:
