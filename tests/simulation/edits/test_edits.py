@@ -195,7 +195,7 @@ WRONG = {
     "delete deploy web": "expected delete KIND SELECTOR",
     "copy node a b": "expected copy node NAME",
     "drain node c": "expected at least one Node that it matches, got none",
-    "copy device d/p/g to b": "got no ResourceSlice that it is about",
+    "copy device d/p/g to b": "expected at least one ResourceSlice that it matches, got none",
     "pod web/z requests.cpu=1": "expected at least one Pod that it matches, got none",
     "node zone=q unschedulable=true": "expected at least one Node that it matches, got none",
     "pod web/p requests.cpu": 'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "requests.cpu"',
