@@ -6,7 +6,6 @@ Only pages of its own address that know its token may ask. No other page learns 
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -22,11 +21,11 @@ from starlette.types import Receive, Scope, Send
 from ...exceptions import KubeclassicError
 from ...questions.lab.lab import Lab
 from ...simulation.edits import without_flag
-from .limits import defect_at, foreign_page, headers_of
+from ..process.logs import Log, to_standard_error
+from .limits import ConnectionGuard, Metrics, RequestLimiter, ServerLimits
 from .serving import Listening, Worker, make_server
 
 JSON, BODY_BYTES = "application/json", 2 << 20
-NAMES = ("127.0.0.1", "localhost")
 PAGE, LONGEST_NAME = "lab.html", 100
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 LOST = "got a path that there is not, wanted the address that the lab printed"
@@ -46,9 +45,12 @@ class LabApp:
     files: Callable[[str], bytes | None]
     token: str = attrs.field(factory=lambda: secrets.token_urlsafe(18))
     worker: Worker = attrs.field(factory=Worker)
+    gate: RequestLimiter = attrs.field(factory=lambda: RequestLimiter(ServerLimits(body_bytes=BODY_BYTES)))
     _router: Router = attrs.field(init=False)
+    _guard: ConnectionGuard = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self._guard = ConnectionGuard(self._route, self.gate, Metrics(), (), Log(to_standard_error))
         shown = [Route(path, self.page, methods=["GET"]) for path in ("/{token}/", "/{token}/assets/{name}")]
         self._router = Router([*shown, Route("/{token}/ask", self.ask, methods=["POST"])], redirect_slashes=False)
 
@@ -63,14 +65,15 @@ class LabApp:
         return server.was_interrupted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http":
-            return
-        try:
-            check(scope, self.token)
-            await self._router(scope, receive, send)
-        except HTTPException as error:
-            await _json({"trouble": error.detail}, error.status_code)(scope, receive, send)
+        """Answer a request, unless it calls the server by another name, comes from another page, or is too large."""
+        await self._guard(scope, receive, send)
+
+    async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
+        if not secrets.compare_digest(given.encode(), self.token.encode()):
+            raise HTTPException(HTTPStatus.NOT_FOUND, LOST)
+        # With an "app" the router raises what it refuses, and the guard answers it.
+        await self._router({**scope, "app": self}, receive, send)
 
     async def page(self, request: Request) -> Response:
         """The page, a style sheet or a script."""
@@ -85,36 +88,13 @@ class LabApp:
         """The answer to a question."""
         if request.headers.get("content-type", "").partition(";")[0] != JSON:
             raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
-        content = bytearray()
-        async for part in request.stream():
-            content += part
-            if len(content) > BODY_BYTES:
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
-        try:
-            return _json(await self.worker.ask(self.lab.answer, bytes(content)))
-        except KubeclassicError as error:
-            # It was asked well and cannot be done: an answer like others, so that no browser logs it.
-            return _json({"trouble": without_flag(str(error))})
-        except Exception as error:
-            sys.stderr.write(f"kubeclassic: {defect_at('ask', error)}\n")
-            wanted = "a defect of kubeclassic; its standard error says more. Nothing was changed"
-            return _json({"trouble": wanted}, HTTPStatus.INTERNAL_SERVER_ERROR)
+        async with self.gate.entered_with_body(request) as body:
+            try:
+                return _json(await self.worker.ask(self.lab.answer, body))
+            except KubeclassicError as error:
+                # It was asked well and cannot be done: an answer like others, so that no browser logs it.
+                return _json({"trouble": without_flag(str(error))})
 
 
-def check(scope: Scope, token: str) -> None:
-    """Refuse a request that does not name this server as its host, comes from another page, or does not have the *token*."""
-    headers = headers_of(scope["headers"])
-    server = scope.get("server") or ("", 0)
-    hosts = {f"{name}:{server[1]}" for name in NAMES}
-    if headers.get(b"host") not in hosts:
-        raise HTTPException(HTTPStatus.MISDIRECTED_REQUEST, "host: wanted the address that the lab printed")
-    foreign = foreign_page(headers, {f"http://{host}" for host in hosts})
-    if foreign is not None:
-        raise HTTPException(HTTPStatus.FORBIDDEN, f"{foreign}: wanted the lab's own page")
-    given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
-    if not secrets.compare_digest(given.encode(), token.encode()):
-        raise HTTPException(HTTPStatus.NOT_FOUND, LOST)
-
-
-def _json(value: Any, status: int = HTTPStatus.OK) -> Response:
-    return Response(msgspec.json.encode(value), status, HEADERS, JSON)
+def _json(value: Any) -> Response:
+    return Response(msgspec.json.encode(value), headers=HEADERS, media_type=JSON)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from kubeclassic.questions.lab.rules import StateRules
 from tests.browser.chromium import Visits
-from tests.browser.looking import headings, outside, serious_faults
-from tests.browser.runninglab import IDLE, Running, done, opened
+from tests.browser.runninglab import IDLE, Running, opened
 
 pytestmark = pytest.mark.whole
 MOVES, SEED = 15, 15
@@ -114,26 +111,3 @@ class TestParts:
         first.evaluate(SLIDE, ["MostRequestedPriority", 20])
         second.wait_for_selector("body[data-state='1']")
         assert lab.shows(second) == lab.answer(first)
-
-
-class TestLooks:
-    @pytest.mark.parametrize(
-        "options",
-        [{"viewport": {"width": 360, "height": 800}}, {"viewport": {"width": 1400, "height": 1000}, "color_scheme": "dark"}],
-        ids=["360", "1400-dark"],
-    )  # fmt: skip
-    def test_for_everybody(self, lab: Running, visit: Visits, options: dict[str, Any]) -> None:
-        """With every part open, axe-core finds no serious fault, nothing is cut off, and headings go down one level at a time."""
-        page = opened(lab, visit, **options)
-        page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
-        page.click("text=Pin as A")
-        page.evaluate(SLIDE, ["MostRequestedPriority", 20])
-        done(page, 1)
-        page.click("#list .labrows .link >> nth=0")
-        page.wait_for_selector("#why .matrix")
-        page.wait_for_function(IDLE)  # what is under way is grey
-        assert serious_faults(page) == []
-        assert outside(page) == []
-        levels = [level for level, _ in headings(page)]
-        assert levels[0] == 1
-        assert all(later <= earlier + 1 for earlier, later in pairwise(levels))

@@ -19,7 +19,7 @@ export async function ask(question, state, options = {}, cluster = null) {
     throw new Trouble("the lab does not answer: is it still running? What was tried is kept as long as it runs.");
   }
   const found = await response.json().catch(() => ({ trouble: `the lab answered ${response.status}` }));
-  if (!response.ok || found.trouble) throw new Trouble(found.trouble);
+  if (!response.ok || found.trouble) throw new Trouble(found.trouble ?? found.error);
   return found;
 }
 

@@ -2,7 +2,7 @@
 import { cut } from "./tip.js";
 const { make, format } = kubeclassic;
 
-const ROW = 31, AROUND = 12, LEAST = 15, CHARACTER = 8.6;
+const ROW = 31, AROUND = 12, LEAST = 15, pen = document.createElement("canvas").getContext("2d");
 
 export class List {
   /** *columns*: {title, value(row), text(row)?, number?}; *pick* is told a row's own value. A number's column is as wide as its longest. */
@@ -38,7 +38,8 @@ export class List {
       return empty && texts.length ? 0 : texts.reduce((most, text) => Math.max(most, text.length), column.title.length + 3) + 2;
     });
     const sum = (wanted) => widths.reduce((all, width, at) => all + (Boolean(this.columns[at].number) === wanted ? width : 0), 0);
-    const room = this.scroll.clientWidth / CHARACTER - sum(true), names = sum(false), last = widths.length - 1;
+    pen.font = getComputedStyle(this.table).font;
+    const room = this.scroll.clientWidth / pen.measureText("0").width - sum(true), names = sum(false), last = widths.length - 1;
     if (names > room && widths[last] && !this.columns[last].number) widths[last] = Math.max(LEAST, Math.min(widths[last], room - names + widths[last]));
     const rest = sum(false);
     this.heads.forEach((head, at) => {
@@ -81,7 +82,7 @@ export class List {
     if (this.drawn === `${first} ${last}`) return;
     this.drawn = `${first} ${last}`;
     const space = (rows) => make("tr", { class: "spacer", "aria-hidden": "true" }, (() => {
-      const cell = make("td", { colspan: this.columns.length });
+      const cell = make("td", { colspan: this.shown.filter(Boolean).length });
       cell.style.height = `${rows * ROW}px`;
       return cell;
     })());

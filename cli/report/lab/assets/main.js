@@ -77,9 +77,10 @@ class Lab {
   /** Lets the model show the current state, compared with another one; pinned ones are answered, too. */
   async answered() {
     const { states, model } = this, other = states.other(this.against.value), answer = await model.answer(states.now.state);
-    model.others = new Map();
-    for (const [name, pin] of Object.entries(states.pins)) model.others.set(name, await model.answer(pin.state));
-    model.show(answer, other && other.number !== states.now.number ? await model.answer(other.state) : null);
+    const before = other && other.number !== states.now.number ? await model.answer(other.state) : null, others = new Map();
+    for (const [name, pin] of Object.entries(states.pins)) others.set(name, await model.answer(pin.state));
+    model.others = others;
+    model.show(answer, before);
   }
 
   /** Shows that an answer is under way, or that it came: what is seen of the step before is grey, and its headline is gone. */
@@ -133,7 +134,7 @@ class Lab {
     options(this.against, [["step", "the step before"], ["start", "the start"], ...pinned.map((name) => [name, `pin ${name}`])], known);
     this.showVerdict();
     place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(plot.nodes.length)} nodes, ${format.count(plot.pods.length)} pods`,
-      summary.evicted ? `${format.count(summary.evicted)} had to leave` : "", ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`),
+      difference && summary.evicted ? `${format.count(summary.evicted)} had to leave` : "", ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`),
       `release ${this.state.scheduler.release}, ${states.source(this.state, model.providers, model.rules)}`].filter(Boolean).join("; ");
     place("unread").replaceChildren(...model.warnings.filter((one) => one.release).map(({ text }) => make("p", { class: "unread" }, `${text}.`)));
     document.body.dataset.state = states.now.number;

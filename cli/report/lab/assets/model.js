@@ -63,7 +63,7 @@ const unit = (name) => (name === "cpu" ? "millicores" : /memory|storage|hugepage
 function groupingLabels(rows) {
   const values = new Map();
   for (const [labels] of rows) for (const [key, value] of Object.entries(labels)) values.set(key, (values.get(key) ?? new Set()).add(value));
-  const rank = (key) => `${key.includes("zone") ? 0 : 1}${key.includes("region") ? 0 : 1}${key}`;
+  const rank = (key) => `${/kubernetes.io\/zone$/.test(key) ? 0 : 1}${key.includes("zone") ? 0 : 1}${key.includes("region") ? 0 : 1}${key}`;
   const useful = [...values].filter(([, found]) => found.size > 1 && found.size <= Math.min(MOST_VALUES, Math.max(rows.length >> 1, 2))).map(([key]) => key);
   return useful.sort((one, other) => (rank(one) < rank(other) ? -1 : 1)).slice(0, MOST_LABELS);
 }
@@ -78,7 +78,7 @@ export function plotOf(found, before) {
   const nodeAt = new Map([...rows.Node.keys()].map((name, at) => [name, at]));
   const amounts = (had) => resources.map(({ name }) => had[name] ?? 0);
   const nodes = [...rows.Node].map(([name, [has, had, cordoned, taints]]) => [name, labels.map((label) => has[label] ?? null), amounts(had), had.pods ?? 0, cordoned, taints]);
-  const pods = [...rows.Pod].map(([key, [requests, priority, node]]) => [key, amounts(requests), priority, node ? nodeAt.get(node) ?? NOWHERE : NOWHERE]);
+  const pods = [...rows.Pod].sort((one, other) => Boolean(one[1][2]) - Boolean(other[1][2])).map(([key, [requests, priority, node]]) => [key, amounts(requests), priority, node ? nodeAt.get(node) ?? NOWHERE : NOWHERE]);
   return { number: found.number, rows, resources, labels, nodes, pods, nodeAt, podAt: new Map(pods.map((pod, at) => [pod[0], at])), waiting: pods.filter((pod) => pod[3] < 0).length };
 }
 

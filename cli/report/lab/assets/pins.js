@@ -21,7 +21,7 @@ export class Pins {
   }
 
   show() {
-    const { model, states } = this.lab, there = PINS.filter((name) => states.pins[name]);
+    const { model, states } = this.lab, there = PINS.filter((name) => states.pins[name] && model.others.get(name));
     if (!there.length) { this.body.replaceChildren(); return; }
     const sides = [{ name: "Now", state: states.now.state, answer: model }, ...there.map((name) => ({ name: `Pin ${name}`, state: states.pins[name].state, answer: model.others.get(name) }))];
     const row = (title, value) => make("tr", {}, make("th", { scope: "row" }, title), sides.map((side) => make("td", { class: "n" }, value(side))));

@@ -94,7 +94,7 @@ export class Why {
       columns.map((name) => (row[3][name] ? make("td", { class: "no", title: row[3][name].join("; ") }, "no") : make("td", { class: "yes" }, row[1] ? "yes" : ""))));
     const body = make("tbody", {}, matrix.rows.slice(0, SHOWN).map(line));
     const more = matrix.rows.length > SHOWN ? make("button", { type: "button", onclick: () => { body.replaceChildren(...matrix.rows.map(line)); more.remove(); } },
-      `Show ${matrix.rows.length - SHOWN} more of ${format.count(matrix.nodes)} nodes`) : null;
+      `Show ${matrix.rows.length - SHOWN} more nodes${matrix.nodes > matrix.rows.length ? `; there are ${format.count(matrix.nodes)}` : ""}`) : null;
     const legend = !differing.length ? make("p", { class: "soft" }, "All nodes here that fit have the same score by every rule.") : make("ul", { class: "legend" }, shown.map(({ name, weight }, at) => make("li", { class: name === decided ? "deciding" : "" }, coloured("span", colour(at), { class: "dot" }), `${name} × ${weight}${name === decided ? ", decides" : ""}`)));
     const same = differing.length && scorers.length > differing.length ? make("p", { class: "soft" }, `The same for all nodes: ${scorers.filter((one) => !differing.includes(one)).map(({ name }) => name).join(", ")}.`) : null;
     return [make("h3", {}, "Nodes by rules"), shown.length ? legend : null, same, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Nodes by rules" },
