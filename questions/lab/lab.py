@@ -79,13 +79,8 @@ class ClusterRows:
     """The release whose way to count requests this is, and its gates."""
     rows: Mapping[tuple[str, str], list[Any]]
     """By kind and key."""
-
-    def record(self, seen: ClusterRows | None) -> Json:
-        """As plain data: what differs from the one that was *seen*."""
-        before = {} if seen is None else seen.rows
-        rows = [[*key, row] for key, row in self.rows.items() if before.get(key) is not row and before.get(key) != row]
-        gone = [list(key) for key in before if key not in self.rows]
-        return {"number": self.number, "since": seen and seen.number, "rows": rows, "gone": gone}
+    touched: Sequence[tuple[str, str]]
+    """What differs from the cluster of the number before."""
 
 
 @attrs.define(eq=False)
@@ -151,7 +146,7 @@ class Lab:
                 "filters": [[name, on, name in known.mandatory, name not in known.idle] for name, on in known.filters.items()],
                 "scorers": list(known.scorers.items()),
             },
-            "cluster": None if cluster.number == asked.cluster else cluster.record(self._clusters.get(asked.cluster or 0)),
+            "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
         }  # fmt: skip
 
     def _explain(self, state: LabState, asked: Asked) -> Json:
@@ -217,20 +212,33 @@ class Lab:
         engine, scenario = given.engine, given.scenario
         objects = (*scenario.objects, *scenario.pending)
         counted_by = engine.release.version, *sorted(engine.gates.items())
-        before, rows = next(reversed(self._clusters.values()), None), dict[tuple[str, str], list[Any]]()
-        if before is not None and before.counted_by == counted_by:
+        before = next(reversed(self._clusters.values()), ClusterRows(0, (), (), {}, ()))
+        if before.counted_by == counted_by:
             gone, come = differing(before.objects, objects)
             if not (gone or come):
                 return before
-            rows = {key: row for key, row in before.rows.items() if key in come or key not in gone}
         else:
-            come = {(item.kind, item.key): item for item in objects}
-        rows |= {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
-        found = ClusterRows(before.number + 1 if before is not None else 1, objects, counted_by, rows)
+            gone, come = dict.fromkeys(before.rows), {(item.kind, item.key): item for item in objects}
+        made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
+        left = [key for key in gone if key in before.rows and key not in made]
+        touched = [*left, *(key for key, row in made.items() if before.rows.get(key) != row)]
+        rows = {**before.rows, **made}
+        for key in left:
+            del rows[key]
+        found = ClusterRows(before.number + 1, objects, counted_by, rows, touched)
         self._clusters[found.number] = found
         if len(self._clusters) > KEPT_CLUSTERS:
             del self._clusters[next(iter(self._clusters))]
         return found
+
+    def _since(self, seen: int | None, now: ClusterRows) -> Json:
+        """The rows of *now* that a page lacks which shows the cluster of number *seen*."""
+        keys: Any = now.rows
+        if seen in self._clusters:
+            keys = dict.fromkeys(key for number in range(seen + 1, now.number + 1) for key in self._clusters[number].touched)
+        rows = [[*key, now.rows[key]] for key in keys if key in now.rows]
+        gone = [key for key in keys if key not in now.rows]
+        return {"number": now.number, "since": seen if seen in self._clusters else None, "rows": rows, "gone": gone}
 
 
 def _options(kind: type[T], asked: Asked, pod: type) -> T:

@@ -39,7 +39,7 @@ export class List {
     });
     const sum = (wanted) => widths.reduce((all, width, at) => all + (Boolean(this.columns[at].number) === wanted ? width : 0), 0);
     pen.font = getComputedStyle(this.table).font;
-    const room = this.scroll.clientWidth / pen.measureText("0").width - sum(true), names = sum(false), last = widths.length - 1;
+    const room = (0.95 * this.scroll.clientWidth) / pen.measureText("0").width - sum(true), names = sum(false), last = widths.length - 1;
     if (names > room && widths[last] && !this.columns[last].number) widths[last] = Math.max(LEAST, Math.min(widths[last], room - names + widths[last]));
     const rest = sum(false);
     this.heads.forEach((head, at) => {

@@ -74,7 +74,7 @@ export function plotOf(found, before) {
   for (const [kind, key] of found.gone) rows[kind]?.delete(key);
   for (const [kind, key, row] of found.rows) rows[kind].set(key, row);
   const names = new Set([...rows.Node.values()].flatMap(([, had]) => Object.keys(had).filter((name) => had[name] && name !== "pods")));
-  const resources = [...names].map((name) => ({ name, unit: unit(name) })), labels = groupingLabels([...rows.Node.values()]);
+  const first = ["cpu", "memory"].filter((name) => names.has(name)), resources = [...new Set([...first, ...names])].map((name) => ({ name, unit: unit(name) })), labels = groupingLabels([...rows.Node.values()]);
   const nodeAt = new Map([...rows.Node.keys()].map((name, at) => [name, at]));
   const amounts = (had) => resources.map(({ name }) => had[name] ?? 0);
   const nodes = [...rows.Node].map(([name, [has, had, cordoned, taints]]) => [name, labels.map((label) => has[label] ?? null), amounts(had), had.pods ?? 0, cordoned, taints]);
