@@ -214,16 +214,17 @@ class Lab:
         counted_by = engine.release.version, *sorted(engine.gates.items())
         before = next(reversed(self._clusters.values()), ClusterRows(0, (), (), {}, ()))
         if before.counted_by == counted_by:
-            gone, come = differing(before.objects, objects)
-            if not (gone or come):
+            left, come = differing(before.objects, objects)
+            if not (left or come):
                 return before
+            gone = list(left)
         else:
-            gone, come = dict.fromkeys(before.rows), {(item.kind, item.key): item for item in objects}
+            gone, come = list(before.rows), {(item.kind, item.key): item for item in objects}
         made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
-        left = [key for key in gone if key in before.rows and key not in made]
-        touched = [*left, *(key for key, row in made.items() if before.rows.get(key) != row)]
+        gone = [key for key in gone if key in before.rows and key not in made]
+        touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]
         rows = {**before.rows, **made}
-        for key in left:
+        for key in gone:
             del rows[key]
         found = ClusterRows(before.number + 1, objects, counted_by, rows, touched)
         self._clusters[found.number] = found
