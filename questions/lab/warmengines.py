@@ -67,7 +67,7 @@ class WarmEngines:
                 mixed = {one.node_name for one in there if one is not None and one.entry.template.ports}
             is_same = before is not None and before.objects is scenario.objects
             placed = before.placed if is_same and before is not None else _placed(scenario.objects)
-            if _is_undone(engine, placed, mixed):
+            if EventFeed(engine).reorder(placed, mixed):
                 self._known[key] = KnownCluster(engine, state, scenario.objects, placed)
                 if len(self._known) > MOST_ENGINES:
                     del self._known[next(iter(self._known))]
@@ -104,22 +104,3 @@ def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:
         if isinstance(item, Pod) and not item.is_terminal:
             found.setdefault(item.spec.node_name, []).append(item)
     return found
-
-
-def _is_undone(engine: Engine, placed: Mapping[str, Sequence[Pod]], mixed: set[str]) -> bool:
-    """Put right what taking back left in another order; False where that cannot be done."""
-    if any(profile.points["permit"] for profile in engine.flow.profiles.values()):
-        return False
-    _, states, assumed = engine.cache.counts
-    if assumed or states != sum(map(len, placed.values())):
-        return False
-    feed = EventFeed(engine)
-    for name, info in engine.cache.infos.items():
-        there = placed.get(name, [])
-        if name in mixed or [entry.pod for entry in info.pods] != there:
-            for pod in there:
-                feed.delete(pod)
-            feed.put_all(there)
-    engine.fresh_table().transient[:] = 0
-    engine.look_for_huge()
-    return True
