@@ -26,12 +26,12 @@ def answered(asking: Asking) -> int:
 
     origin = asking.about(found)
     status = answer(found, asking.output, lambda: origin, unread=False, forms={"name": write_names})
-    said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
+    said = [*summary_lines(found.answer), *filter(None, [found.about_reasons])]
     note_lines(wrapped(said, width_of(sys.stderr), "  "))
-    if found.plan.answer.add_nodes:
+    if found.answer.add_nodes:
         # A page leaves out the folders of paths; a command that is run here wants them.
         whole = {discreet(word): word for word in (*map(str, asking.paths), *sys.argv[1:])}
-        words = origin.asking("capacity", *found.plan.answer.add_nodes)
+        words = origin.asking("capacity", *found.answer.add_nodes)
         note(f"which nodes to add: {shlex.join(whole.get(word, word) for word in words)}")
     tell_unread(asking.given.scenario.warnings)
     return status

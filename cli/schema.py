@@ -29,7 +29,7 @@ DOCUMENTS = {
     "simulate-line": "core.decision.decision:CycleRecord",
     "sweep": "questions.sweep.ask:SweepDocument",
     "upgrade": "questions.upgrade.upgradedocument:UpgradeDocument",
-    "what-if": "questions.whatif.whatif:WhatIfDocument",
+    "what-if": "questions.whatif.suggestion:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 

@@ -124,9 +124,9 @@ class Engine:
 
     # --- one pod ----------------------------------------------------------------------------------------------------
 
-    def schedule(self, pod: Pod, *, details: bool = True) -> Decision:
+    def schedule(self, pod: Pod, *, details: bool = True, only_host: bool = False) -> Decision:
         """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a board if that is possible;
-        else filter, ask extenders, score and pick a host; if the pod fits nowhere, say why and preempt.
+        else filter, ask extenders, score and pick a host; if the pod fits nowhere, say why and preempt, unless *only_host* is asked for.
 
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.
         """
@@ -140,9 +140,9 @@ class Engine:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCOREBOARD, SUCCESS)
             return Decision(pod, self.table.names[row], nominated=self._nominated, plugins=self._plugins)
-        return self._run(cycle)
+        return self._run(cycle, only_host)
 
-    def _run(self, cycle: Cycle) -> Decision:
+    def _run(self, cycle: Cycle, only_host: bool) -> Decision:
         decision = Decision(cycle.pod, nominated=self._nominated, plugins=self._plugins)
         try:
             found = self.flow.filter(cycle)
@@ -155,7 +155,7 @@ class Engine:
             self.on_phase(Phase.FILTER, SUCCESS if len(found.feasible_rows) else UNSCHEDULABLE)
         if len(found.feasible_rows):
             self._choose(cycle, found, decision)
-        else:
+        elif not only_host:
             self.flow.post_filter(cycle, found, decision)
         if cycle.details:
             decision.details = found

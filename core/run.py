@@ -5,7 +5,7 @@ It has no clock, so a pod that waits on Permit waits until plugins allow or reje
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -110,6 +110,19 @@ class Run:
         with self.engine.savepoint() as point:
             self.engine.on_undo(self._set_retries, list(self._retries))
             yield point
+
+    @contextmanager
+    def edited(self, pairs: Iterable[tuple[KubeObject | None, KubeObject | None]]) -> Iterator[None]:
+        """A context in which each object of *pairs* is not as it was before, but as it is after; None: it is not there."""
+        with self.savepoint():
+            for before, after in pairs:
+                if isinstance(after, Pod) and self.engine.is_assumed(after) and (known := self.feed.known(after)) is not None:
+                    self.feed.put(known)  # the event that confirms a pod changes nothing else of it
+                if before is not None and (after is None or (isinstance(after, Pod) and not after.spec.node_name)):
+                    self.delete(before)
+                if after is not None:
+                    self.put(after)
+            yield
 
     def _set_retries(self, keys: list[str]) -> None:
         self._retries = keys

@@ -132,6 +132,9 @@ class Edit:
         if self.to:
             return [item for item in of_kind if isinstance(item, ResourceSlice) and any(name == self.names for name, _ in _devices(item))]
         if self.names is None or not self.names.startswith(LIKE):
+            if self.names is not None and not any(mark in self.names for mark in PATTERN_MARKS):
+                name = self.names.rpartition("/")[2]
+                of_kind = [item for item in of_kind if item.metadata.name == name]
             return [item for item in of_kind if self.chooses(item.namespace, item.name, item.labels)]
         name = self.names.removeprefix(LIKE)
         first = next((item for item in of_kind if name in (item.key, item.name)), None)
@@ -216,7 +219,7 @@ def _made_again(gone: Sequence[Pod], there: Sequence[KubeObject]) -> Iterator[Pa
     for pod in gone:
         after.update((claim.key, left) for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None]))
     yield from ((claim, after[key]) for key, claim in before.items() if after[key] is not claim)
-    templates, replacements = templates_in(there), Replacements.beside(item for item in there if isinstance(item, Pod))
+    templates, replacements = templates_in(there), Replacements.beside(there)
     for pod in gone:
         if (new := replacements.of(pod)) is not None:
             new, more = claims_made_for(new, templates)
@@ -371,29 +374,32 @@ class Edits:
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on. Raises :class:`EditError`."""
-        told, found = [], tuple(objects)
-        for edit in (edit for edit in self.edits if edit.is_about_pods):
+        others = attrs.evolve(self, edits=tuple(edit for edit in self.edits if edit.is_about_pods))
+        pairs, told = others.pairs(objects, priorities=priorities)
+        return applied(objects, pairs), told
+
+    def pairs(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[list[Pair], list[Edited]]:
+        """What all edits change of *objects*, in order, and what each did. Raises :class:`EditError`."""
+        found: list[Pair] = []
+        told, there = [], tuple(objects)
+        for edit in self.edits:
             with _named(edit):
-                chosen = edit.chosen(found)
-                pairs = edit.objects(found, chosen, defaults=self.defaults, priorities=priorities)
-                told.append(_told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(found)]))
-                found = applied(found, pairs)
+                chosen = edit.chosen(there)
+                pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
+                told.append(_told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)]))
+            found, there = [*found, *pairs], applied(there, pairs)
         return found, told
 
 
-def applied(objects: Sequence[KubeObject], pairs: Iterable[Pair]) -> tuple[KubeObject, ...]:
+def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeObject, ...]:
     """*objects* after the changes of *pairs*; new ones come last."""
-    after: dict[int, KubeObject | None] = {}
-    new: list[KubeObject] = []
-    for one, other in pairs:
-        if one is not None:
-            after[id(one)] = other
-        elif other is not None:
-            new.append(other)
-    if not after and not new:
+    if not pairs:
         return tuple(objects)
-    kept = (after.get(id(item), item) for item in objects)
-    return (*(item for item in kept if item is not None), *new)
+    after = {id(one): other for one, other in pairs if one is not None}
+    found = [after.get(id(item), item) for item in (*objects, *(other for one, other in pairs if one is None))]
+    while any(id(item) in after for item in found):  # what several edits changed
+        found = [after.get(id(item), item) for item in found]
+    return tuple(item for item in found if item is not None)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from ..api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, Resour
 from .drainrules import is_daemon
 
 HOSTNAME = "kubernetes.io/hostname"
-_PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """What begins so is a taint that the control plane puts on a node for a time."""
 
 
@@ -44,7 +44,7 @@ class NodeKind:
         """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without pressure."""
         nodes = {item.name: item for item in known if isinstance(item, Node)}
         node = new_node(nodes[name])
-        taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(_PASSING))
+        taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
         conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
         found = cls(
             name=name, is_copy=True, taken=frozenset(nodes),

@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from ..api.controlplane.deviceclaims import claims_made_for, templates_in
 from ..api.inventory import why_not_waiting
-from ..api.objects import Pod, ResourceClaim
+from ..api.objects import KubeObject, Pod, ResourceClaim
 from ..api.objects.metadata import ObjectMeta
 from ..api.objects.pods import PodStatus
 from ..core.engine import Engine
 from ..core.run import Run
-from .scenario import Scenario
 
 KUBELET = "Node"
 """The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
@@ -40,14 +39,9 @@ class Replacements:
     """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod
-    def beside(cls, pods: Iterable[Pod], scheduler_names: frozenset[str] | None = None) -> Replacements:
-        """For a cluster that has *pods*, with or without nodes."""
-        return cls({pod.key for pod in pods}, scheduler_names)
-
-    @classmethod
-    def of_scenario(cls, scenario: Scenario, scheduler_names: frozenset[str]) -> Replacements:
-        """For the pods of *scenario*."""
-        return cls.beside((item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod)), scheduler_names)
+    def beside(cls, objects: Iterable[KubeObject], scheduler_names: frozenset[str] | None = None) -> Replacements:
+        """For a cluster that has the pods of *objects*, with or without nodes."""
+        return cls({item.key for item in objects if isinstance(item, Pod)}, scheduler_names)
 
     def of(self, evicted: Pod) -> Pod | None:
         """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes none, or if it has none.

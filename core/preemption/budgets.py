@@ -73,9 +73,11 @@ def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisrupti
     if not budgets or not there.any():
         return found
     numbers = potential.of_layout(potential.layout.template, np.arange(len(there)))
-    present = np.flatnonzero(np.bincount(numbers[there])).tolist()
+    present: dict[str, list[int]] = {}
+    for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
+        present.setdefault(templates[number].namespace, []).append(number)
     for budget in budgets:
-        selected = [number for number in present if selects(budget, templates[number])]
+        selected = [number for number in present.get(budget.namespace, ()) if selects(budget, templates[number])]
         if selected:
             is_selected = np.zeros(len(templates), np.bool_)
             is_selected[selected] = True

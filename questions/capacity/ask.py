@@ -44,11 +44,9 @@ from ...simulation.nodesbyuse import grouped, labels_of, pods_on
 from ...simulation.summary import UNITS
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
-from .answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop
-from .counting import Counted, count_copies
+from .answer import CapacityDocument, CopyShortage, Counted, Headroom, PendingPods, PlacedTemplate, Stop, count_copies
 from .options import CapacityOptions, NewNodesOptions
-from .question import CapacityQuestion, asked, limit_of
-from .templates import READ_KINDS
+from .question import READ_KINDS, CapacityQuestion, asked, limit_of
 
 MOST_NODES = 20
 """How many nodes short text lists at most."""

@@ -13,6 +13,7 @@ import attrs
 from ...api.garbage import settled as without_collection
 from ...api.objects import Node
 from ...api.reading.notices import NoticeGroup
+from ...api.record import replace
 from ...api.view import (
     CHANGES,
     DATA,
@@ -43,18 +44,8 @@ from ...simulation.drainrules import DrainFlags
 from ...simulation.nodesbyuse import labels_of
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
-from .auto import ORDERS
 from .options import DrainOptions
-from .plan import (
-    DrainDocument,
-    DrainEviction,
-    DrainMove,
-    DrainPlan,
-    DrainQuestion,
-    NodeOccupancy,
-    before_and_after,
-    matcher,
-)
+from .plan import ORDERS, DrainDocument, DrainEviction, DrainMove, Occupancy, before_and_after, matcher, nodes_asked, planned
 from .trial import VOLUMES, engines_like, settle
 
 MOST_REASONS = 10
@@ -69,32 +60,32 @@ OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
 class DrainResult(Result):
     """Which nodes can go together, which cannot and why, and who moves where."""
 
-    plan: DrainPlan
+    answer: DrainDocument
     cluster: tuple[Node, ...]
     """The nodes, in the order in which they were given."""
     warnings: tuple[NoticeGroup, ...] = ()
-    occupancy: tuple[NodeOccupancy, NodeOccupancy] | None = None
+    occupancy: tuple[Occupancy, Occupancy] | None = None
     """What nodes have, and which pods are on them, before and after; None unless it was asked for."""
 
     @property
     def ok(self) -> bool:
         """Whether all nodes that were named can go, or a search found any."""
-        return self.plan.answer.ok
+        return self.answer.ok
 
     @property
     def can(self) -> list[str]:
         """The nodes that can go, all of them together, in the order in which they are emptied."""
-        return list(self.plan.answer.can)
+        return list(self.answer.can)
 
     @property
     def cannot(self) -> dict[str, str]:
         """Node that cannot go -> why."""
-        return dict(self.plan.answer.cannot)
+        return dict(self.answer.cannot)
 
     @cached_property
     def reasons(self) -> Counter[str]:
         """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that are gone: pods wait."""
-        answer = self.plan.answer
+        answer = self.answer
         waits = [one.reason or without_names(one.why or "") for one in answer.evictions if one.waits]
         return Counter(waits or map(without_names, answer.cannot.values()))
 
@@ -108,19 +99,19 @@ class DrainResult(Result):
     @property
     def moves(self) -> tuple[DrainMove, ...]:
         """Who moves, from where, and to which node."""
-        return self.plan.answer.moves
+        return self.answer.moves
 
     @property
     def document(self) -> DrainDocument:
-        return self.plan.document(self.told_warnings())
+        return replace(self.answer, warnings=self.told_warnings())
 
     def view(self) -> View:
-        answer = self.plan.answer
+        answer = self.answer
         return View(
             title=type(self).__name__,
             verdict=_verdict(answer),
             facts={
-                "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can),
+                "release": answer.release, "nodes": answer.summary.asked, "can": len(self.can),
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
@@ -142,25 +133,25 @@ def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> D
     >>> drain([node], "a").can
     ['a']
     """
-    values = {name: getattr(options, name) for name in (*attrs.fields_dict(DrainQuestion), *attrs.fields_dict(DrainFlags))}
-    leaves = {**values, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)}
-    flags = DrainFlags(**{name: leaves[name] for name in attrs.fields_dict(DrainFlags)})
-    question = DrainQuestion(**{name: values[name] for name in attrs.fields_dict(DrainQuestion)}).checked(given.scenario.nodes)
+    leaves = {name: getattr(options, name) for name in attrs.fields_dict(DrainFlags)}
+    flags = DrainFlags(**{**leaves, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)})
+    asked = nodes_asked(options, given.scenario.nodes)
     observer.ready(given)
     tell_left_out(given, options, observer)
     # A search tries each node in several orders.
-    total, unit = (given.scenario.node_count * len(ORDERS), "tries") if question.auto else (len(question.nodes), "nodes")
+    total, unit = (given.scenario.node_count * len(ORDERS), "tries") if options.auto else (len(asked), "nodes")
     with without_collection():
         with observer.telling("scheduling"):
             make_engine = engines_like(given.engine, given.spec, given.scenario)
-            left_out = () if question.pending_first else given.scenario.pending
+            left_out = () if options.pending_first else given.scenario.pending
             scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
             steady = settle(scenario, make_engine, given.spec.scheduler_names, given.order)
             steady = attrs.evolve(steady, left_out=len(left_out))
         with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
-            plan = question.answer(steady, flags, lambda node: progress(next(number), node))
-    return DrainResult(plan, tuple(steady.nodes), given.warnings, before_and_after(steady, plan) if options.makes("page") else None)
+            answer, evictions = planned(options, asked, steady, flags, lambda node: progress(next(number), node))
+    occupancy = before_and_after(steady, answer, evictions) if options.makes("page") else None
+    return DrainResult(answer, tuple(steady.nodes), given.warnings, occupancy)
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
@@ -191,7 +182,7 @@ def _takes(answer: DrainDocument) -> str:
 
 
 def _sections(found: DrainResult) -> Iterator[Section]:
-    answer, about = found.plan.answer, found.about_reasons
+    answer, about = found.answer, found.about_reasons
     if answer.gone:
         yield block(_verdict(answer))
     gone = [one.pod for one in answer.evictions if one.replacement is None]
@@ -210,13 +201,13 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     yield Section("Disruption budgets", [_budgets(answer)], lead)
 
 
-def _map(found: DrainResult, occupancy: tuple[NodeOccupancy, NodeOccupancy]) -> NodeMap:
-    answer, names, can = found.plan.answer, [node.name for node in found.cluster], set(found.can)
+def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
+    answer, names, can = found.answer, [node.name for node in found.cluster], set(found.can)
     word = "gone" if answer.gone else "can go"
     states = [word if name in can else "cannot go" if name in answer.cannot else "" for name in names]
     sides = [
-        MapSide(title, one.room.uses(names), [one.pods.get(name, ()) for name in names], states)
-        for title, one in zip(("before", "after"), occupancy, strict=True)
+        MapSide(title, room.uses(names), [pods.get(name, ()) for name in names], states)
+        for title, (room, pods) in zip(("before", "after"), occupancy, strict=True)
     ]
     colours = {state: colour for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD)) if state in states}
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
@@ -281,7 +272,7 @@ def without_names(why: str) -> str:
 
 def _nodes(found: DrainResult) -> Table:
     """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
-    answer = found.plan.answer
+    answer = found.answer
     columns = (
         Column("node", "name"),
         Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=SEEN),
@@ -289,7 +280,7 @@ def _nodes(found: DrainResult) -> Table:
         Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=PAGE),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
-    evicted = found.plan.evictions_by_node()
+    evicted = Counter(one.node for one in answer.evictions if one.by is None)
     staying = Counter(one.node for one in answer.staying)
     rows: list[list[Any]] = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [[name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
@@ -303,7 +294,7 @@ def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
-    who = "pods that wait" if found.plan.answer.gone else "nodes that stay"
+    who = "pods that wait" if found.answer.gone else "nodes that stay"
     return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else ())
 
 

@@ -2,25 +2,213 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 import attrs
-from msgspec import structs
+import numpy as np
 from msgspec.structs import replace
 
-from ...api.meaning.labels import ZONES, Matcher, SelectorError, parse_selector, zone_of
+from ...api.meaning.labels import ZONES, Matcher, SelectorError, everything, parse_selector, zone_of
 from ...api.objects import Node, Pod
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Names, Record, field, says
-from ...core.engine import Engine
+from ...core.arrays.types import Floats
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
-from ..capacity.room import FreeRoom
-from ..newnodes.kinds import LIKE
-from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
-from .trial import UNASKED, EvictedPod, SteadyState, lose
+from ...simulation.nodesbyuse import FreeRoom
+from ..newnodes.answer import LIKE
+from .options import DrainOptions
+from .trial import UNASKED, DrainTrial, EvictedPod, NotDrainable, SteadyState, lose
+
+OnNode = Callable[[str], object]
+
+
+def ignored(node: str) -> None:
+    """Progress that is not shown."""
+
+
+class StayingPod(Record):
+    """A pod that a drain leaves on a node that can go."""
+
+    pod: str
+    node: str
+    why: str
+
+
+@attrs.frozen(eq=False)
+class Verification:
+    """The pass in which every node could go, and what failed in the passes before it."""
+
+    can: tuple[str, ...]
+    cannot: dict[str, str]
+    """Node -> why."""
+    trial: DrainTrial
+    """The cluster after it."""
+    staying: tuple[StayingPod, ...]
+
+
+def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> Verification:
+    """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service, and the others are tried again
+    without it on a new scheduler, until all of a pass can go."""
+    wanted, cannot = list(nodes), dict[str, str]()
+    while True:
+        trial = steady.trial(recreates_bare=flags.recreate_bare)
+        refused = _refused(trial, wanted, flags)
+        wanted = [name for name in wanted if name not in refused]
+        failed = empty_all(trial, wanted, flags, on_node)
+        cannot |= refused | failed
+        if not failed:
+            staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
+            return Verification(tuple(wanted), cannot, trial, staying)
+        wanted = [name for name in wanted if name not in failed]
+
+
+def _refused(trial: DrainTrial, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
+    """Those of *nodes* from which nothing is evicted at all, and why."""
+    return {name: why for name in nodes if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+
+
+def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = ignored) -> dict[str, str]:
+    """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
+    failed: dict[str, str] = {}
+    for name in nodes:
+        trial.cordon(name)
+    for name in nodes:
+        on_node(name)
+        why = try_node(trial, name, flags)
+        if why is not None:
+            failed[name] = why
+            trial.uncordon(name)
+    return failed
+
+
+def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
+    """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
+    try:
+        with trial.run.savepoint() as point:
+            trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
+            point.keep()
+    except NotDrainable as error:
+        return str(error)
+    return None
+
+
+# --- a search -------------------------------------------------------------------------------------------------------
+
+
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+"""The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
+KEPT = "stays, as --keep wants"
+
+
+@attrs.frozen(kw_only=True)
+class DrainWish:
+    """Which nodes may go, and how many of them have to stay."""
+
+    keep: int = 0
+    zone: str | None = None
+    selector: Matcher = everything
+
+    def chooses(self, node: Node) -> bool:
+        """Whether *node* is in the zone and has the labels."""
+        return self.selector(node.labels) and (self.zone is None or zone_of(node.labels) == self.zone)
+
+    def may_go(self, node: Node) -> bool:
+        """Whether a search may choose *node*. Nodes of the control plane always stay."""
+        marks = {*node.labels, *(taint.key for taint in node.spec.taints)}
+        return self.chooses(node) and marks.isdisjoint(CONTROL_PLANE)
+
+
+def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> Verification:
+    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
+    names = [node.name for node in steady.nodes if wish.may_go(node)]
+    trial = steady.trial(recreates_bare=flags.recreate_bare)
+    refused = _refused(trial, names, flags)
+    candidates = [name for name in names if name not in refused]
+    most = max(len(names) - max(wish.keep, len(refused)), 0)
+    search = DrainSearch(steady, flags, most, on_node)
+    orders = [order(trial, candidates) for order in ORDERS]
+    tries = sorted(((search.empty((), names), names) for names in orders), key=lambda found: -len(found[0][0]))
+    best, verification = tries[0][1], search.verified(*tries[0][0])
+    for (went, failed), order in tries[1:]:
+        if len(went) > len(verification.can) and len((other := search.verified(went, failed)).can) > len(verification.can):
+            best, verification = order, other
+    while len(verification.can) < most:
+        more = search.verified(*search.empty(verification.can, best))
+        if len(more.can) <= len(verification.can):
+            break
+        verification = more
+    return attrs.evolve(verification, cannot={**refused, **verification.cannot})
+
+
+@attrs.frozen(eq=False)
+class DrainSearch:
+    """Looks for a set of at most *most* nodes."""
+
+    steady: SteadyState
+    flags: DrainFlags
+    most: int
+    on_node: OnNode
+
+    def verified(self, went: Sequence[str], failed: Mapping[str, str]) -> Verification:
+        """Whether the nodes that *went* one after the other can go at once, beside those that *failed*, each with why."""
+        verification = verify(self.steady, went, self.flags)
+        return attrs.evolve(verification, cannot={**failed, **verification.cannot})
+
+    def empty(self, before: Sequence[str], names: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
+        """Empty all of *names* that can be, one after the other, where those *before* are empty: which went, and why others failed."""
+        trial = verify(self.steady, before, self.flags).trial
+        went, failed = list(before), dict[str, str]()
+        for name in names:
+            if name in trial.cordoned:
+                continue
+            if len(went) == self.most:
+                failed[name] = KEPT
+            else:
+                failed |= empty_all(trial, [name], self.flags, self.on_node)
+                went += [] if name in failed else [name]
+        return went, failed
+
+
+# --- orders ---------------------------------------------------------------------------------------------------------
+
+
+def _use(trial: DrainTrial, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
+    table = trial.engine.fresh_table()
+    rows = np.array([table.row_of[name] for name in names], np.intp)
+    has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
+    requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T
+    total = np.maximum(has.sum(axis=0), 1.0)
+    return requested / total, has / total
+
+
+def emptiest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
+    """The nodes by the share of their scarcest resource that is in use."""
+    requested, has = _use(trial, names)
+    return _sorted(names, np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0))
+
+
+def cheapest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
+    """The nodes by how much their pods request of all that the cluster has."""
+    return _sorted(names, _use(trial, names)[0].sum(axis=1))
+
+
+def smallest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
+    """The nodes by how much they have of the scarce resources."""
+    requested, has = _use(trial, names)
+    return _sorted(names, (has * requested.sum(axis=0)).sum(axis=1))
+
+
+ORDERS: tuple[Callable[[DrainTrial, Sequence[str]], list[str]], ...] = (emptiest, cheapest, smallest)
+
+
+def _sorted(names: Sequence[str], cost: Floats) -> list[str]:
+    return [names[number] for number in np.argsort(cost, kind="stable").tolist()]
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
 
 
 class DrainMove(Record):
@@ -89,35 +277,20 @@ class DrainDocument(ResultDocument, kw_only=True):
         return bool(self.can) and (self.searched or not self.cannot) and not self.summary.without_node
 
 
-@attrs.frozen(eq=False)
-class DrainPlan:
-    """Which of the nodes that were asked about can go, all of them together, and what happens then."""
-
-    answer: DrainDocument
-    asked: tuple[str, ...]
-    """The nodes that were named; of a search all that it could choose from."""
-    evictions: tuple[EvictedPod, ...]
-    """In order, with the pods themselves."""
-
-    def evictions_by_node(self) -> Counter[str]:
-        """Node -> how many pods the drain evicts from it."""
-        return Counter(one.node for one in self.evictions if one.by is None)
-
-    def document(self, warnings: tuple[InputWarning, ...] = ()) -> DrainDocument:
-        """Everything."""
-        return structs.replace(self.answer, warnings=warnings)
+Plan = tuple[DrainDocument, tuple[EvictedPod, ...]]
+"""The answer, and the evictions in order with the pods themselves."""
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
+def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> Plan:
     """As many nodes as can be found that can go together."""
     asked = tuple(node.name for node in steady.nodes if wish.may_go(node))
     return _plan(steady, asked, find(steady, wish, flags, on_node), searched=True)
 
 
-def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> DrainPlan:
+def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> Plan:
     trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
     evictions = tuple(
@@ -128,138 +301,107 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
         placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
         without_node=sum(one.waits for one in evictions),
     )  # fmt: skip
-    answer = DrainDocument(
-        release=trial.engine.release.version, can=verification.can,
+    return DrainDocument(
+        warnings=(), release=trial.engine.release.version, can=verification.can,
         cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
         evictions=evictions, staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
-    )  # fmt: skip
-    return DrainPlan(answer, asked, left)
+    ), left  # fmt: skip
 
 
-# --- before and after -----------------------------------------------------------------------------------------------
+Occupancy = tuple[FreeRoom, Mapping[str, Sequence[str]]]
+"""What nodes have at one moment, and node -> the keys of the pods on it."""
 
 
-@attrs.frozen(eq=False)
-class NodeOccupancy:
-    """The nodes at one moment."""
-
-    room: FreeRoom
-    pods: Mapping[str, tuple[str, ...]]
-    """Node -> the keys of the pods on it."""
-
-    @classmethod
-    def of(cls, engine: Engine) -> NodeOccupancy:
-        """The nodes as *engine* has them now."""
-        pods = {name: tuple(pod.key for pod in on) for name, on in engine.pods_by_node().items()}
-        return cls(FreeRoom.of(engine), pods)
-
-
-def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupancy, NodeOccupancy]:
-    """The cluster that *plan* begins with, and what it makes of it."""
+def before_and_after(steady: SteadyState, answer: DrainDocument, evictions: Iterable[EvictedPod]) -> tuple[Occupancy, Occupancy]:
+    """The cluster that a plan begins with, and what it makes of it."""
     run = steady.trial().run
-    before = NodeOccupancy.of(run.engine)
-    for eviction in plan.evictions:
+
+    def occupancy() -> Occupancy:
+        return FreeRoom.of(run.engine), {name: [pod.key for pod in on] for name, on in run.engine.pods_by_node().items()}
+
+    before = occupancy()
+    for eviction in evictions:
         run.delete(eviction.pod)
         if eviction.replacement is not None and eviction.to is not None:
             key, pod = eviction.replacement, eviction.pod  # the pod that takes the place of the evicted one, on its node
             metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
             run.put(replace(pod.bound_to(eviction.to), metadata=metadata))
-    for pod in [pod for name in plan.answer.can if plan.answer.gone for pod in run.engine.pods_on(name)]:
+    for pod in [pod for name in answer.can if answer.gone for pod in run.engine.pods_on(name)]:
         run.delete(pod)
-    return before, NodeOccupancy.of(run.engine)
+    return before, occupancy()
 
 
 # --- what is asked --------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class DrainQuestion:
-    """Nodes by name; or, without names, those of a zone or with labels; or with *auto* as many of these as possible."""
+def wish_of(options: DrainOptions) -> DrainWish:
+    """Which nodes may go."""
+    return DrainWish(
+        keep=options.keep, zone=options.zone, selector=matcher(options.called("node_selector"), options.node_selector)
+    )  # fmt: skip
 
-    nodes: tuple[str, ...] = ()
-    auto: bool = False
-    keep: int = 0
-    zone: str | None = None
-    node_selector: str | None = None
-    pending_first: bool = False
-    """Place the pods that wait before the first eviction; else they are left out."""
-    gone: bool = False
-    """The nodes are gone at once, as when they fail: budgets and flags do not stop that."""
-    called: Callable[[str], str] = str
-    """How messages name an option."""
 
-    def checked(self, nodes: Sequence[Node]) -> DrainQuestion:
-        """The same, with the names of the nodes that are asked about; nodes that are looked for have no names.
+def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """The names of the nodes that are asked about; nodes that are looked for have no names.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
-        """
-        self._check_options()
-        wish = self.wish()
-        if self.zone is not None:
-            zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
-            if self.zone not in zones:
-                wanted = f"wanted one of {', '.join(zones)}" if zones else "wanted nodes with a zone, of which there are none"
-                raise UnknownNameError(f'{self.called("zone")}: got "{self.zone}", {wanted}{did_you_mean(self.zone, zones)}')
-        known = {node.name for node in nodes}
-        for name in self.nodes:
-            if name not in known:
-                raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, known)}')
-        if self.auto or self.nodes:
-            return self
-        chosen = tuple(node.name for node in nodes if wish.chooses(node))
-        if not chosen:
-            raise UnknownNameError(f'{self.called("node_selector")}: got "{self.node_selector}", which chooses no node')
-        return attrs.evolve(self, nodes=chosen)
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
+    """
+    called, is_choice = options.called, options.zone is not None or options.node_selector is not None
+    if options.node_selector is not None and not options.node_selector.strip():
+        raise UnknownNameError(f'{called("node_selector")}: got "", wanted labels such as pool=general')
+    if options.nodes and (options.auto or is_choice):
+        other = called("auto") if options.auto else f"{called('zone')} or {called('node_selector')}"
+        raise UnknownNameError(f'node: got "{options.nodes[0]}" beside {other}, wanted one of them')
+    if not (options.nodes or options.auto or is_choice):
+        choices = f"{called('zone')}, {called('node_selector')} or {called('auto')}"
+        raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
+    wish = wish_of(options)
+    if options.zone is not None:
+        zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
+        if options.zone not in zones:
+            wanted = f"wanted one of {', '.join(zones)}" if zones else "wanted nodes with a zone, of which there are none"
+            raise UnknownNameError(f'{called("zone")}: got "{options.zone}", {wanted}{did_you_mean(options.zone, zones)}')
+    known = {node.name for node in nodes}
+    for name in options.nodes:
+        if name not in known:
+            raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, known)}')
+    if options.auto or options.nodes:
+        return tuple(dict.fromkeys(options.nodes))
+    chosen = tuple(node.name for node in nodes if wish.chooses(node))
+    if not chosen:
+        raise UnknownNameError(f'{called("node_selector")}: got "{options.node_selector}", which chooses no node')
+    return chosen
 
-    def _check_options(self) -> None:
-        is_choice = self.zone is not None or self.node_selector is not None
-        if self.node_selector is not None and not self.node_selector.strip():
-            raise UnknownNameError(f'{self.called("node_selector")}: got "", wanted labels such as pool=general')
-        if self.nodes and (self.auto or is_choice):
-            other = self.called("auto") if self.auto else f"{self.called('zone')} or {self.called('node_selector')}"
-            raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')
-        if not (self.nodes or self.auto or is_choice):
-            choices = f"{self.called('zone')}, {self.called('node_selector')} or {self.called('auto')}"
-            raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
 
-    def wish(self) -> DrainWish:
-        """Which nodes may go."""
-        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self.called("node_selector"), self.node_selector))
-
-    def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
-        """The answer to a question that was :meth:`checked`."""
-        if self.gone:
-            return self._loss(steady, flags)
-        if self.auto:
-            return search_for(steady, self.wish(), flags, on_node)
-        asked = tuple(dict.fromkeys(self.nodes))
+def planned(options: DrainOptions, asked: tuple[str, ...], steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> Plan:
+    """Which of the nodes *asked* about, or that a search may choose, can go; or what becomes of the pods where they are gone at once."""
+    if options.auto:
+        return search_for(steady, wish_of(options), flags, on_node)
+    if not options.gone:
         return _plan(steady, asked, verify(steady, asked, flags, on_node))
+    trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
+    trial.place(made)
+    there = UNASKED.sort(item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked)
+    ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
+    answer, left = _plan(steady, asked, Verification(asked, {}, trial, ending))
+    kinds = [word for name in _like_lost(steady.nodes, answer, options.zone) for word in ("--add-node", LIKE + name)]
+    labels = {node.name: node.labels for node in steady.nodes}
+    zones = {key: {name for name in labels if labels[name].get(key) == options.zone} for key in ZONES if options.zone}
+    chosen = next((f"{key}={options.zone}" for key, names in zones.items() if names == {*asked}), ",".join(asked))
+    words = ("--exclude-nodes", chosen, "--gone", *kinds) if kinds else ()
+    return replace(answer, gone=True, add_nodes=words), left
 
-    def _loss(self, steady: SteadyState, flags: DrainFlags) -> DrainPlan:
-        """What becomes of the pods where the nodes are gone at once."""
-        asked = tuple(dict.fromkeys(self.nodes))
-        trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
-        trial.place(made)
-        there = UNASKED.sort(item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked)
-        ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
-        plan = _plan(steady, asked, Verification(asked, {}, trial, ending))
-        kinds = [word for name in self._like_lost(steady.nodes, plan.answer) for word in ("--add-node", LIKE + name)]
-        labels = {node.name: node.labels for node in steady.nodes}
-        zones = {key: {name for name in labels if labels[name].get(key) == self.zone} for key in ZONES if self.zone}
-        chosen = next((f"{key}={self.zone}" for key, names in zones.items() if names == {*asked}), ",".join(asked))
-        words = ("--exclude-nodes", chosen, "--gone", *kinds) if kinds else ()
-        return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words))
 
-    def _like_lost(self, nodes: Sequence[Node], answer: DrainDocument) -> list[str]:
-        """Nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the others if a zone is."""
-        lost = {one.node for one in answer.evictions if one.waits}
-        if not lost or len(answer.can) == len(nodes):
-            return []
-        sizes = {node.status.allocatable for node in nodes if node.name in lost}
-        there = [node for node in nodes if (node.name in answer.can) == (self.zone is None)]
-        alike = [node for node in there if node.status.allocatable in sizes] or there
-        own = {node.name: tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key) for node in alike}
-        return list({(node.status.allocatable, own[node.name], zone_of(node.labels)): node.name for node in alike}.values())
+def _like_lost(nodes: Sequence[Node], answer: DrainDocument, zone: str | None) -> list[str]:
+    """Nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the others if a *zone* is."""
+    lost = {one.node for one in answer.evictions if one.waits}
+    if not lost or len(answer.can) == len(nodes):
+        return []
+    sizes = {node.status.allocatable for node in nodes if node.name in lost}
+    there = [node for node in nodes if (node.name in answer.can) == (zone is None)]
+    alike = [node for node in there if node.status.allocatable in sizes] or there
+    own = {node.name: tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key) for node in alike}
+    return list({(node.status.allocatable, own[node.name], zone_of(node.labels)): node.name for node in alike}.values())
 
 
 def matcher(name: str, text: str | None) -> Matcher:

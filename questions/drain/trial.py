@@ -5,40 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
-from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.garbage import no_garbage_collection
 from ...api.objects import (
     KubeObject,
-    Map,
     Node,
-    ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     ResourceClaim,
 )
-from ...api.objects.storage import BIND_COMPLETED
 from ...api.words import listed
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.drainrules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again
-from ...simulation.explain.volumes import VolumeDemands
+from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
+from ...simulation.edits import cordoned
+from ...simulation.explain.faileddemands import VolumeDemands
 from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order
 from ...simulation.simulate import Simulation
-from ..replay.cluster.volumecontroller import new_volume, volume_claims
-
-DELAYED = "WaitForFirstConsumer"
+from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
@@ -57,19 +51,6 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
             name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(item.storage_class)
             if kind is not None:
                 yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
-
-
-def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
-    """*volume* and *claim*, bound as the volume controller leaves them."""
-    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-    annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
-    return (
-        replace(volume, spec=replace(volume.spec, claim_ref=reference)).in_phase("Bound"),
-        replace(
-            claim, metadata=replace(claim.metadata, annotations=annotations),
-            spec=replace(claim.spec, volume_name=volume.name),
-        ).in_phase("Bound"),
-    )  # fmt: skip
 
 
 # --- generic ephemeral volumes --------------------------------------------------------------------------------------
@@ -274,12 +255,6 @@ class DrainTrial:
         return made
 
 
-def cordoned(node: Node) -> Node:
-    """*node* as ``kubectl cordon`` and the node controller leave it."""
-    taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
-    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
-
-
 VOLUMES = " (volume "
 """What comes before the volumes that keep a pod where it is."""
 
@@ -352,8 +327,8 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
     if not scenario.pending:
         return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
     engine = make_engine()
-    pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
-    simulation = Simulation(scenario, engine, order, replacements=Replacements.beside(pods, scheduler_names))
+    replacements = Replacements.beside((*scenario.objects, *scenario.pending), scheduler_names)
+    simulation = Simulation(scenario, engine, order, replacements=replacements)
     for _ in simulation.decisions():
         pass
     waiting = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is None and outcome.eviction is None]

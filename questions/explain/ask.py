@@ -14,11 +14,10 @@ from ...simulation.explain import Explanation, NodeReport
 from ...simulation.explain.explain import explain_subject
 from ...simulation.explain.explanation import ExplanationDocument
 from ...simulation.explain.subject import Subject, find_subject
-from ...simulation.nodesbyuse import labels_of, pods_on
+from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
-from ..capacity.room import FreeRoom
 from ..result import Result
 from .closeup import close_up_sections
 from .options import ExplainOptions

@@ -35,7 +35,7 @@ from ..explain.ask import ExplainResult
 from ..explain.options import WhatIfOptions
 from ..simulate.ask import SimulationRun
 from ..simulate.options import SimulationOptions
-from ..whatif.ask import explained_or_helped, is_edit, outcome_of
+from ..whatif.ask import explained_or_helped, outcome_of
 from .rules import StateRules, read_rules
 from .scenarios import LabScenarios
 from .states import Json, LabState
@@ -157,7 +157,7 @@ class Lab:
         document: Any = result.document
         if isinstance(result, ExplainResult):
             return {**plain(replace(document, nodes=_shown(document.nodes, document.host))), "verdict": str(result.view().verdict)}
-        told = [[outcome_of(one), one.is_costly, all(map(is_edit, one.patch))] for one in result.suggestions]
+        told = [[outcome_of(one), one.is_costly, one.is_edit] for one in result.suggestions]
         return {**plain(document), "told": told}
 
     def _capacity(self, state: LabState, asked: Asked) -> Json:

@@ -2,23 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
-from typing import Annotated
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
 
 import attrs
 
+from ...api.controlplane.admission import admit
+from ...api.controlplane.manifests import each_once, identity_of
+from ...api.controlplane.workloads import Known, expand
 from ...api.load import Loaded
-from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Counts, Meta, Record, says
+from ...api.objects import CSINode, KubeObject, Node, Pod
+from ...api.reading.notices import ResultDocument
+from ...api.record import UNSET, Count, Counts, Meta, Record, UnsetType, replace, says
 from ...api.words import count_of
+from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.nodekinds import NodeKind
+from ...simulation.explain.faileddemands import spread_counts
+from ...simulation.nodekinds import HOSTNAME, NodeKind, new_node
 from ...simulation.scenario import Scenario
+from ...simulation.simulate import Simulation
 from ..capacity.question import CapacityQuestion
-from .kinds import DaemonPods, NewNodeError, kinds_of
-from .search import Demand, MixesFound, MixSearch, PodShape
-from .trials import MixTrial, MixTrials, NewNode, PodWithoutNode
+from .search import Demand, MixesFound, MixSearch, MixTrial, MixTrials, NewNode, PodShape, PodWithoutNode
+
+LIKE = "like:"
+WANTED = "wanted a file with one Node, or like:NODE"
+WANTED_COST = "wanted a number above 0"
+
+
+class NewNodeError(KubeclassicError):
+    """A question about new nodes that has no answer; the text says what was got and what is wanted."""
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def kinds_of(
+    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal],
+    daemons: Callable[[NodeKind], tuple[Pod, ...]],
+) -> tuple[NodeKind, ...]:  # fmt: skip
+    """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is from.
+
+    *known*: the cluster's objects. *costs*: name -> cost of one node. *daemons*: what DaemonSets run on a node of a kind. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
+    """
+    taken = frozenset(item.name for item in known if isinstance(item, Node))
+    read = [_like(part, known) if isinstance(part, str) else _of_file(*part) for part in given]
+    if not read:
+        raise NewNodeError(f"add-node: got none, {WANTED}")
+    names = [kind.name for kind in read]
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise NewNodeError(f"add-node: got two of the name {name}, wanted different names: new nodes are named after them")
+        seen.add(name)
+    priced = _with_costs(read, costs)
+    named = [attrs.evolve(kind, taken=taken | {other.name for other in read if other is not kind}) for kind in priced]
+    return tuple(attrs.evolve(kind, daemons=daemons(kind)) for kind in named)
+
+
+def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
+    name, nodes = text.removeprefix(LIKE), [item.name for item in known if isinstance(item, Node)]
+    if name not in nodes:
+        raise UnknownNameError(f'add-node: got "{text}", wanted the name of a node after {LIKE}{did_you_mean(name, nodes)}')
+    return NodeKind.like(name, known)
+
+
+def _of_file(where: str, loaded: Loaded) -> NodeKind:
+    nodes, drivers = loaded.of(Node), loaded.of(CSINode)
+    others = [item.kind for item in loaded.objects if not isinstance(item, Node | CSINode)]
+    kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.ignored])
+    if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
+        got = f"{len(nodes)} Nodes" if len(nodes) > 1 else " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: got {got}, wanted one Node")
+    return NodeKind(name=nodes[0].name, node=new_node(nodes[0]), csi=drivers[0] if drivers else None)
+
+
+# --- costs ----------------------------------------------------------------------------------------------------------
+
+
+def read_cost(name: str, value: Any) -> Decimal:
+    """What one node costs. Raises :class:`NewNodeError` for what is no number above 0."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise wrong_type(f"cost: {name}", value, "a number above 0")
+    try:
+        cost = Decimal(str(value))
+    except InvalidOperation:
+        cost = Decimal(0)
+    if not cost.is_finite() or not 0 < cost < Decimal(10) ** 15 or int(cost.as_tuple().exponent) < -9:
+        raise NewNodeError(f"cost: got {name}={value}, {WANTED_COST}")
+    return cost
+
+
+def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
+    """Costs as the command line has them: ``NAME=NUMBER``, several with commas between them.
+
+    >>> read_costs(["big=2.5,small=1", "like:gpu-1=7"])
+    {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
+    """
+    found: dict[str, Decimal] = {}
+    for part in (part for text in texts for part in text.split(",")):
+        name, equals, number = part.rpartition("=")
+        if not equals or not name:
+            raise NewNodeError(f'cost: got "{part}", wanted NAME=NUMBER')
+        if name in found:
+            raise NewNodeError(f"cost: got {name} twice, wanted each once")
+        found[name] = read_cost(name, number)
+    return found
+
+
+def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list[NodeKind]:
+    """*kinds* with their costs: all have one, or none has and each node counts 1."""
+    names = {kind.name: kind for kind in kinds}
+    found: dict[str, Decimal] = {}
+    for given, cost in costs.items():
+        name = given.removeprefix(LIKE) if names.get(given.removeprefix(LIKE), kinds[0]).is_copy else given
+        if name not in names:
+            raise UnknownNameError(f'cost: got "{given}", wanted the name of a node to add{did_you_mean(given, names)}')
+        found[name] = cost
+    lacking = [name for name in names if found and name not in found]
+    if lacking:
+        raise NewNodeError(f"cost: got none for {lacking[0]}, wanted one for each node to add, or none at all")
+    return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]
+
+
+# --- the pods of DaemonSets -----------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class DaemonPods:
+    """What the DaemonSets of *scenario* run on nodes that come to it; *priorities*: whether gate PodPriority is on."""
+
+    scenario: Scenario
+    defaults: bool = True
+    priorities: bool = True
+
+    def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
+        """The pods on each node of *kind*, with the names of their DaemonSets."""
+        manifests, _ = each_once(self.scenario.daemon_sets)
+        described = {identity_of(manifest)[1:] for manifest in manifests}
+        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
+        sampled = kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described)
+        return tuple(sorted((*self._described(kind, manifests), *sampled), key=lambda pod: pod.key))
+
+    def _described(self, kind: NodeKind, manifests: Sequence[Mapping[str, Any]]) -> Iterator[Pod]:
+        (name,) = kind.names(1)
+        node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
+        for manifest in manifests:
+            made = expand([manifest], Known(nodes=(node,)), strict=self.defaults).objects
+            pods = [item for item in made if isinstance(item, Pod)]
+            admitted = admit(pods, self.scenario.objects, priorities=self.priorities).objects if self.defaults else tuple(pods)
+            for pod in (item for item in admitted if isinstance(item, Pod)):
+                yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
 
 MOST_TOLD = 10
 """How many pods without a node are listed at most."""
@@ -79,121 +219,24 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
     most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
     simulated: Annotated[Count, says("How many mixes were simulated.")]
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class NewNodesAnswer:
-    """What was found for *kinds*."""
-
-    release: str
-    kinds: Sequence[NodeKind]
-    shapes: Sequence[PodShape]
-    """All pods that want a node."""
-    found: MixesFound
-    most_nodes: int
-
-    @property
-    def is_yes(self) -> bool:
-        """Whether each pod finds a node."""
-        return self.found.best.is_placed and not self.found.stuck
-
-    @property
-    def helps(self) -> bool:
-        """Whether each pod finds a node but for those that found none with any mix."""
-        return self.found.best.is_placed
-
-    @property
-    def wanted(self) -> int:
-        """How many pods want a node, with those that found none with any mix."""
-        return self.found.best.wanted + len(self.found.stuck)
-
-    @property
-    def count(self) -> int:
-        """How many nodes are added."""
-        return sum(self.found.best.mix)
-
-    @property
-    def cost(self) -> Decimal:
-        """What they cost in all."""
-        return sum((kind.cost * count for kind, count in self._counts(self.found.best)), Decimal(0))
-
-    @property
-    def without_place(self) -> list[tuple[str, str]]:
-        """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
-        refused = {key: shape for shape in self.shapes if all(shape.refusals) for key in shape.keys}
-        missing = (*self.found.stuck, *self.found.best.missing)
-        return [(one.pod, _refused(self.kinds, refused[one.pod]) if one.pod in refused else one.message) for one in missing]
+    wanted_domains: Annotated[
+        Counts | UnsetType, says("Label that none of the nodes to add has -> pods whose hard spread wants room there; absent: none.")
+    ] = UNSET
 
     @property
     def fewer(self) -> list[str]:
         """A sentence for each simulation with one node less."""
-        return [f"{self.named(trial)}: {left(trial)}" for trial in self.found.fewer]
-
-    @property
-    def with_one_fewer(self) -> str | None:
-        """These sentences in one; None if no node is added."""
-        return "; ".join(self.fewer) or None
-
-    def named(self, trial: MixTrial) -> str:
-        """A mix in words: ``2 big and 1 small``."""
-        told = [f"{count:,} {kind.name}" for kind, count in self._counts(trial) if count]
-        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told) or "no new node"
-
-    def added(self) -> tuple[AddedNodes, ...]:
-        """A row a kind that is needed."""
-        counts = self._counts(self.found.best) if self.helps else ()
-        return tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
-
-    def nodes(self) -> tuple[NewNode, ...]:
-        """The new nodes: the pods on each, without those of DaemonSets, and of each resource what is requested."""
-        return self.found.best.nodes if self.helps else ()
-
-    def not_taken(self) -> tuple[KindNotTaken, ...]:
-        """The kinds of which none is added though others are, the cheapest first, each with why."""
-        unused = [at for at, count in enumerate(self.found.best.mix) if not count] if self.added() else []
-        found = (self._not_taken(at) for at in sorted(unused, key=lambda at: self.kinds[at].cost))
-        return tuple(found)
-
-    def _not_taken(self, at: int) -> KindNotTaken:
-        kind = self.kinds[at]
-        stuck, why = {one.pod for one in self.found.stuck}, "no mix with it that costs less was found"
-        placed = [(key, shape.refusals[at]) for shape in self.shapes for key in shape.keys if key not in stuck]
-        refused = [(key, told) for key, told in placed if told]
-        takes = len(placed) - len(refused)
-        if refused:
-            first = ": ".join(refused[0])
-            pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
-            why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
-        return KindNotTaken(kind.name, number_of(kind.cost), takes, why)
-
-    def document(self, warnings: tuple[InputWarning, ...] = ()) -> NewNodesDocument:
-        """Everything."""
-        found, told = self.found, self.without_place
-        pods = tuple(PodWithoutNode(key, why) for key, why in told[:MOST_TOLD])
-        return NewNodesDocument(
-            warnings=warnings, release=self.release, added=self.added(), placed=self.is_yes, with_one_fewer=self.with_one_fewer,
-            not_taken=self.not_taken(), cost=number_of(self.cost) if self.helps else None,
-            pods=self.wanted, nodes=self.nodes(),
-            one_fewer=tuple(FewerNodes(self._mix(trial), len(trial.missing), left(trial)) for trial in found.fewer),
-            without_node=PodsWithoutNode(len(told), pods), tried=self._mix(found.best),
-            daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in self.kinds}, evicted=dict(found.best.evicted),
-            most_nodes=self.most_nodes, simulated=found.simulated,
-        )  # fmt: skip
-
-    def _mix(self, trial: MixTrial) -> dict[str, int]:
-        return {kind.name: count for kind, count in self._counts(trial)}
-
-    def _counts(self, trial: MixTrial) -> list[tuple[NodeKind, int]]:
-        return list(zip(self.kinds, trial.mix, strict=True))
+        return [f"{in_words(one.mix)}: {one.message}" for one in self.one_fewer]
 
 
-def left(trial: MixTrial) -> str:
-    """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
-    first = trial.missing[0] if trial.missing else None
-    if first is None:
-        return "all pods find a node"
-    number = len(trial.missing)
-    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
+def in_words(mix: Mapping[str, int]) -> str:
+    """A mix in words.
+
+    >>> in_words({"big": 2, "mid": 0, "small": 1})
+    '2 big and 1 small'
+    """
+    *first, last = [f"{count:,} {name}" for name, count in mix.items() if count] or ["no new node"]
+    return " and ".join([", ".join(first), last] if first else [last])
 
 
 def number_of(number: Decimal) -> int | float:
@@ -205,21 +248,14 @@ def number_of(number: Decimal) -> int | float:
     return int(number) if number == int(number) else float(number)
 
 
-def _refused(kinds: Sequence[NodeKind], shape: PodShape) -> str:
-    told: dict[str, list[str]] = {}
-    for kind, why in zip(kinds, shape.refusals, strict=True):
-        told.setdefault(why, []).append(kind.name)
-    return "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
-
-
 # --- from a question to the answer ----------------------------------------------------------------------------------
 
 
 def nodes_to_add(
     question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
     costs: Mapping[str, Decimal], *, most_nodes: int | None = None, on_progress: Callable[[int], None] | None = None,
-) -> NewNodesAnswer:  # fmt: skip
-    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node.
+) -> tuple[NewNodesDocument, dict[str, str]]:  # fmt: skip
+    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node; and why the others find none, by pod.
 
     *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
     a kind. *most_nodes*: more are not added; by default as many as there are pods.
@@ -234,4 +270,81 @@ def nodes_to_add(
     demand, most = Demand.of(trials, [*waiting, *copies]), most_nodes or max(trials.wanted, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
     found = MixSearch(trials, demand, demand.prices, most, sets_aside=not question.templates).run()
-    return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=demand.shapes, found=found, most_nodes=most)
+    without = dict(_without_place(kinds, demand.shapes, found))
+    wanted = _wanted_domains(trials, found) if without and not question.templates else {}
+    return replace(_document(spec.version, kinds, demand.shapes, found, without, most), wanted_domains=wanted or UNSET), without
+
+
+def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
+    """The emptiest domains of the hard spread of pods without a node, where none of the nodes to add is."""
+    simulation = Simulation(trials.scenario(found.best.mix), trials.new_engine(), trials.question.order)
+    for _ in simulation.decisions():
+        pass
+    wanted = Counter[str]()
+    for pod in (simulation.outcomes[one.pod].pod for one in (*found.stuck, *found.best.missing)):
+        for one in pod.spec.topology_spread_constraints:
+            alone = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(one,)))
+            counts = spread_counts(simulation.engine, alone) if one.when_unsatisfiable == "DoNotSchedule" else None
+            there = {kind.node.labels.get(one.topology_key) for kind in trials.kinds}
+            if counts is not None and one.topology_key != HOSTNAME:
+                emptiest = [domain for domain, count in counts.counts.items() if count == counts.least]
+                wanted.update(f"{one.topology_key}={domain}" for domain in emptiest if not there.intersection(emptiest))
+    return dict(wanted)
+
+
+def _document(
+    release: str, kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound, without: Mapping[str, str], most: int
+) -> NewNodesDocument:
+    best = found.best
+    counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
+    added = tuple(
+        AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count
+    )
+    unused = sorted((at for at, (_, count) in enumerate(counts) if not count), key=lambda at: kinds[at].cost) if added else []
+    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
+    return NewNodesDocument(
+        warnings=(), release=release, added=added, placed=best.is_placed and not found.stuck,
+        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
+        not_taken=tuple(_not_taken(kinds, at, shapes, found) for at in unused),
+        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
+        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
+        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
+        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
+        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated,
+    )  # fmt: skip
+
+
+def _mix(kinds: Sequence[NodeKind], trial: MixTrial) -> dict[str, int]:
+    return {kind.name: count for kind, count in zip(kinds, trial.mix, strict=True)}
+
+
+def left(trial: MixTrial) -> str:
+    """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
+    first = trial.missing[0] if trial.missing else None
+    if first is None:
+        return "all pods find a node"
+    number = len(trial.missing)
+    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
+
+
+def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], found: MixesFound) -> KindNotTaken:
+    """The kind number *at*, of which none is added though others are, with why."""
+    stuck, why = {one.pod for one in found.stuck}, "no mix with it that costs less was found"
+    placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in stuck]
+    refused = [(key, told) for key, told in placed if told]
+    takes = len(placed) - len(refused)
+    if refused:
+        first = ": ".join(refused[0])
+        pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
+        why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
+    return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
+
+
+def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> Iterator[tuple[str, str]]:
+    """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
+    refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
+    for one in (*found.stuck, *found.best.missing):
+        told: dict[str, list[str]] = {}
+        for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
+            told.setdefault(why, []).append(kind.name)
+        yield one.pod, "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items()) or one.message

@@ -13,6 +13,7 @@ from ...api.load import Loaded, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
+from ...api.record import replace
 from ...api.view import (
     DATA,
     EVERYWHERE,
@@ -42,9 +43,8 @@ from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, question_of
 from ..capacity.options import NewNodesOptions
 from ..result import Result, help_for
-from .answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, nodes_to_add, number_of
-from .kinds import LIKE, read_cost, read_costs
-from .trials import NewNode
+from .answer import LIKE, NewNodesDocument, in_words, nodes_to_add, read_cost, read_costs
+from .search import NewNode
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -57,7 +57,9 @@ SIDES = ("requested", "allocatable")
 class NewNodesResult(Result):
     """Which nodes to add, and with one fewer of each kind how many pods wait."""
 
-    answer: NewNodesAnswer
+    found: NewNodesDocument
+    without_node: Mapping[str, str]
+    """Pods that find no node -> why."""
     warnings: tuple[NoticeGroup, ...] = ()
     are_copies: bool = False
     """Whether the pods are copies of a template, and none of the cluster."""
@@ -65,12 +67,12 @@ class NewNodesResult(Result):
     @property
     def ok(self) -> bool:
         """Whether each pod finds a node with the new ones."""
-        return self.answer.is_yes
+        return self.found.placed
 
     @property
     def added(self) -> dict[str, int]:
         """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is enough."""
-        return {row.node: row.count for row in self.answer.added()}
+        return {row.node: row.count for row in self.found.added}
 
     @property
     def cost(self) -> Decimal | None:
@@ -78,33 +80,27 @@ class NewNodesResult(Result):
 
         Pods that found no node with any mix do not count: *added* and *cost* are for the others.
         """
-        return self.answer.cost if self.answer.helps else None
+        return None if self.found.cost is None else Decimal(str(self.found.cost))
 
     @property
     def with_one_fewer(self) -> str | None:
         """What happens with one node less of each kind that is added; None if nothing is added."""
-        return self.answer.with_one_fewer
-
-    @property
-    def without_node(self) -> dict[str, str]:
-        """Pods that find no node -> why."""
-        return dict(self.answer.without_place)
+        return self.found.with_one_fewer
 
     @property
     def document(self) -> NewNodesDocument:
-        return self.answer.document(self.told_warnings())
+        return replace(self.found, warnings=self.told_warnings())
 
     def view(self) -> View:
-        answer = self.answer
-        added = " and ".join(f"{count} {name}" for name, count in self.added.items()) or "nothing"
+        found = self.found
         return View(
             title=type(self).__name__,
-            verdict=_verdict(self.document),
+            verdict=_verdict(found),
             facts={
-                "release": answer.release, "added": added, "cost": None if self.cost is None else number_of(self.cost), "placed": self.ok,
+                "release": found.release, "added": " and ".join(f"{row.count} {row.node}" for row in found.added) or "nothing",
+                "cost": found.cost, "placed": self.ok,
             },
-            who=_who(answer), next=[help_for(pod) for pod, _ in answer.without_place[: not self.are_copies]],
-            sections=list(_sections(answer, self.document)),
+            who=_who(found), next=[help_for(pod) for pod in [*self.without_node][: not self.are_copies]], sections=list(_sections(self)),
         )  # fmt: skip
 
 
@@ -132,11 +128,11 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
     if options.has("pod"):
         tell_left_out(given, options, observer)
     with observer.counting(None, "looking for new nodes", "simulations") as progress:
-        answer = nodes_to_add(
+        found, without = nodes_to_add(
             question, given.scenario, given.spec, nodes, prices, most_nodes=options.most_nodes,
             on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
-    return NewNodesResult(answer, given.warnings, options.has("pod"))
+    return NewNodesResult(found, without, given.warnings, options.has("pod"))
 
 
 def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> CapacityResult | NewNodesResult:
@@ -171,7 +167,7 @@ def _verdict(found: NewNodesDocument) -> str:
     pods, left = f"{found.pods:,}", found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
     cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
-    add = f"Add {_mix(found)}{cost}" if found.added else "No new node is needed"
+    add = f"Add {in_words({one.node: one.count for one in found.added})}{cost}" if found.added else "No new node is needed"
     if found.placed:
         return f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
     if left and found.cost is not None:
@@ -182,77 +178,77 @@ def _verdict(found: NewNodesDocument) -> str:
     return f"None of the mixes that were tried is enough: {without}"
 
 
-def _mix(found: NewNodesDocument) -> str:
-    *first, last = (f"{one.count:,} {one.node}" for one in found.added)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
-    yield from (Paragraph(text, hanging="") for text in _told(answer))
-    without = answer.without_place
-    for at, (key, why) in enumerate(without):
+def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
+    yield from (Paragraph(text, hanging="") for text in _told(result.found))
+    without = result.without_node
+    for at, (key, why) in enumerate(without.items()):
         yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
     if len(without) > MOST_PODS:
         yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
-    if answer.found.best.evicted:
-        yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
+    if result.found.evicted:
+        yield Paragraph(f"{count_of(len(result.found.evicted), 'pod')} evicted to make room.", hanging="")
 
 
-def _sections(answer: NewNodesAnswer, found: NewNodesDocument) -> Iterator[Section]:
-    yield block(*_paragraphs(answer))
-    yield Section("What to add", [_added(answer)])
-    yield Section(parts=[_nodes(answer)])
-    yield Section("What was not taken", [_not_taken(answer)])
-    fewer = [f"With one fewer, {one}" for one in answer.fewer] if found.added else []
+def _sections(result: NewNodesResult) -> Iterator[Section]:
+    found = result.found
+    yield block(*_paragraphs(result))
+    yield Section("What to add", [_added(found)])
+    yield Section(parts=[_nodes(found)])
+    yield Section("What was not taken", [_not_taken(found)])
+    fewer = [f"With one fewer, {one}" for one in found.fewer] if found.added else []
     if fewer:
         proof = "Each was simulated. Another mix that costs less can still exist."
         yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
     tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
     if found.cost is None and any(found.tried.values()):
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
-    yield Section("Pods without a node", [_without(answer)])
+    columns = (Column("pod", "name"), Column("why"))
+    without = Table("without", columns, [[one.pod, one.message] for one in found.without_node.pods], noun="pod", forms=PAGE)
+    yield Section("Pods without a node", [without])
 
 
-def _who(answer: NewNodesAnswer) -> PodOutcomes:
+def _who(found: NewNodesDocument) -> PodOutcomes:
     """The pods that no new node helps."""
-    pods = [PodOutcome(pod, "waits", next(iter(reasons_in(why)))) for pod, why in answer.without_place[:MOST_TOLD]]
+    pods = [PodOutcome(one.pod, "waits", next(iter(reasons_in(one.message)))) for one in found.without_node.pods]
     return PodOutcomes("Who finds no node", pods, "without")
 
 
-def _told(answer: NewNodesAnswer) -> Iterator[str]:
-    yield _verdict(answer.document())
-    if answer.helps:
-        yield from (f"With one fewer, {sentence}" for sentence in answer.fewer)
-        yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in answer.not_taken())
+def _told(found: NewNodesDocument) -> Iterator[str]:
+    yield _verdict(found)
+    for domain, pods in (found.wanted_domains or {}).items():
+        yield f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there."
+    if found.cost is not None:
+        yield from (f"With one fewer, {sentence}" for sentence in found.fewer)
+        yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in found.not_taken)
     else:
-        tried = f"{count_of(answer.found.simulated, 'mix', 'mixes')} of up to {count_of(answer.most_nodes, 'node')} simulated"
-        yield f"{tried}; with {answer.named(answer.found.best)} these find none:"
+        tried = f"{count_of(found.simulated, 'mix', 'mixes')} of up to {count_of(found.most_nodes, 'node')} simulated"
+        yield f"{tried}; with {in_words(found.tried)} these find none:"
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _added(answer: NewNodesAnswer) -> Table:
+def _added(found: NewNodesDocument) -> Table:
     """A row a kind."""
     columns = (
         Column("new node", "name", field="node"), Column("count", "count"),
         Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
     )  # fmt: skip
-    rows = [[row.node, row.count, row.cost_of_one, row.cost] for row in answer.added()]
+    rows = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
     return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"))
 
 
-def _not_taken(answer: NewNodesAnswer) -> Table:
+def _not_taken(found: NewNodesDocument) -> Table:
     """A row a kind of which none is added."""
     cost, takes = Column("cost of one", "count"), Column("takes", "count")
     columns = (Column("node", "name"), cost, takes, Column("why", "name"))
-    rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
+    rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
     return Table("notTaken", columns, rows, forms=PAGE)
 
 
-def _nodes(answer: NewNodesAnswer) -> Table:
+def _nodes(found: NewNodesDocument) -> Table:
     """A row a new node."""
-    nodes = answer.nodes()
+    nodes = found.nodes
     has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = [
@@ -279,8 +275,3 @@ def _use(resource: str, node: NewNode) -> Figure | None:
     if requested is None or allocatable is None:
         return None
     return Figure(f"{rounded(resource, requested)} of {rounded(resource, allocatable)}")
-
-
-def _without(answer: NewNodesAnswer) -> Table:
-    columns = (Column("pod", "name"), Column("why"))
-    return Table("without", columns, answer.without_place[:MOST_TOLD], noun="pod", forms=PAGE)

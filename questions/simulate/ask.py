@@ -88,7 +88,9 @@ class SimulationRun:
         details = options.details or options.makes("wide")
         self.simulation = Simulation(given.scenario, given.engine, given.order, details, on_begin=self._begin)
         if options.reschedule_evicted:
-            self.simulation.replacements = Replacements.of_scenario(given.scenario, given.spec.scheduler_names)
+            self.simulation.replacements = Replacements.beside(
+                (*given.scenario.objects, *given.scenario.pending), given.spec.scheduler_names
+            )  # fmt: skip
         self._uses = NodeUses(given.engine)
 
     def begin(self, observer: Observer) -> None:

@@ -28,6 +28,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, rounded
+from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
 from ...simulation.explain.values import CloseUp
 from ...simulation.simulate import Simulation
@@ -37,51 +38,56 @@ from ..explain.closeup import close_up_sections, lead_told
 from ..explain.options import WhatIfOptions
 from ..explain.view import message_parts, of_workload, where_to
 from ..result import Result
-from .context import COSTLY, Suggestion
-from .whatif import ScheduledPod, WhatIf, WhatIfDocument
-from .whatif import what_if as found_out
+from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
+from .whatif import ScheduledPod, what_would_help
 
 GROUPS = {
     1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:",
     COSTLY: "At a cost: other pods lose their node, or this pod does not keep its own:",
 }  # fmt: skip
 """By the group of a suggestion."""
-EDITED = ("pod ", "node ")
-"""How the patches begin that ``--set`` takes."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class WhatIfResult(Result):
     """What would help a pod."""
 
-    found: WhatIf
+    explanation: Explanation
+    """The decision before any change; with a wanted node, all about that one."""
+    want: str | None
+    suggestions: tuple[Suggestion, ...]
+    """The changes that help, those that disturb least first."""
+    tried: int
+    """How many decisions were asked for."""
     warnings: tuple[NoticeGroup, ...] = ()
     explained: ExplainResult | None = None
     """Why, for a page."""
 
     @property
-    def suggestions(self) -> tuple[Suggestion, ...]:
-        """The changes that help, those that disturb least first."""
-        return self.found.suggestions
-
-    @property
     def host(self) -> str | None:
         """The node that the pod gets without any change; None if it gets none."""
-        return self.found.host
+        return self.explanation.decision.host
 
     @property
     def fits(self) -> bool:
         """Whether the pod gets a node, or the wanted one, without any change."""
-        return self.found.fits
+        return self.host is not None and self.want in (None, self.host)
 
     @property
     def ok(self) -> bool:
-        """Whether the pod fits, or something helps."""
-        return self.found.is_yes
+        """Whether the pod fits, or something helps, and all pods of its workload."""
+        count = len(self.explanation.question.workload_pods)
+        return self.fits or any(one.placed in (UNSET, count) for one in self.suggestions)
 
     @property
     def document(self) -> WhatIfDocument:
-        return self.found.document(self.told_warnings())
+        decision, close = self.explanation.decision, self.explanation.close_up
+        return WhatIfDocument(
+            warnings=self.told_warnings(), pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
+            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
+            keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
+            causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
+        )  # fmt: skip
 
     def view(self) -> View:
         count = len(self.suggestions)
@@ -89,9 +95,9 @@ class WhatIfResult(Result):
         return View(
             title=type(self).__name__,
             verdict=without if self.fits else self._helps() if count else self._without_help(),
-            facts={"pod": self.found.explanation.decision.pod.key, "host": self.host, "want": self.found.want, "suggestions": count},
+            facts={"pod": self.explanation.decision.pod.key, "host": self.host, "want": self.want, "suggestions": count},
             lead=list(self._lead()), next=self._next(), main="suggestions",
-            sections=[*_parts(self.found), Section(parts=[_suggestions(self.suggestions)]), *self._page_sections()],
+            sections=[*_parts(self), Section(parts=[_suggestions(self.suggestions)]), *self._page_sections()],
         )
 
     def _helps(self) -> str:
@@ -103,37 +109,37 @@ class WhatIfResult(Result):
     def _lead(self) -> Iterator[Part]:
         """How to make the best change, and why the pod is where it is."""
         for one in self.suggestions[:1]:
-            yield Words(*(Words(" " * bool(at), _how(text)) for at, text in enumerate(one.patch)))
+            yield Words(*(Words(" " * bool(at), _how(one, text)) for at, text in enumerate(one.patch)))
         if self.explained is not None:
             view = self.explained.view()
             yield from (view.verdict, *view.lead)
 
     def _next(self) -> list[NextStep]:
         """How to try the first change on all pods."""
-        first = next((one for one in self.suggestions if one.patch and all(map(is_edit, one.patch))), None)
+        first = next((one for one in self.suggestions if one.is_edit), None)
         edits = () if first is None else [word for text in first.patch for word in ("--set", text)]
         return [NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else []
 
     def _page_sections(self) -> Iterator[Section]:
-        tried = f"{self.found.tried:,} decisions were tried."
+        tried = f"{self.tried:,} decisions were tried."
         if self.suggestions:
             lead = "Those that disturb least first. Each was tried, as the cluster is when it is the pod's turn; one is enough."
             yield Section("What would help", [*_listings(self.suggestions), *on_page(tried)], lead)
-        elif not self.fits and not self.found.explanation.missing:
+        elif not self.fits and not self.explanation.missing:
             yield Section("What would help", on_page(f"No change helps, nor do two together: {tried}", look="note"))
         if self.explained is not None:
             yield from (attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms)
 
     def _start(self) -> str:
         """What the pod does not get."""
-        pod, want = self.found.explanation.decision.pod.key, self.found.want
+        pod, want = self.explanation.decision.pod.key, self.want
         if want and self.host:
             return f"{pod} does not get {want}; "
-        room = self.found.explanation.room
+        room = self.explanation.room
         return f"{pod} makes room on {room}; " if room else f"{pod} finds no node; "
 
     def _without_help(self) -> str:
-        missing = self.found.explanation.missing
+        missing = self.explanation.missing
         return f"{self._start()}{missing[0] if missing else 'no change helps, nor do two together.'}"
 
 
@@ -160,13 +166,14 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
         question = subject.question(given.spec.scheduler_names)
         asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
-        found = found_out(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
+        explanation, suggestions, tried = what_would_help(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
+    found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
     if not options.makes("page"):
-        return WhatIfResult(found, given.warnings)
+        return found
     # Why, on a cluster that no change was tried on.
     fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
     why = attrs.evolve(options, what_if=False, want=None, node=options.want, every=False)
-    return WhatIfResult(found, given.warnings, explain.ask(fresh, why))
+    return attrs.evolve(found, explained=explain.ask(fresh, why))
 
 
 def explained_or_helped(given: Input, options: WhatIfOptions, observer: Observer) -> ExplainResult | WhatIfResult:
@@ -188,7 +195,7 @@ def _listings(found: Sequence[Suggestion]) -> Iterator[BulletList]:
     at = 1
     for group, members in groupby(found, key=lambda one: one.group):
         items = [
-            Words(_first_upper(one.change), ": then it gets ", outcome_of(one), *(Words(" ", _how(text)) for text in one.patch))
+            Words(_first_upper(one.change), ": then it gets ", outcome_of(one), *(Words(" ", _how(one, text)) for text in one.patch))
             for one in members
         ]
         yield BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at)
@@ -199,12 +206,12 @@ def _first_upper(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _how(patch: str) -> CodeText | str:
+def _how(one: Suggestion, patch: str) -> CodeText | str:
     """How to try a change."""
-    return CodeText(_patch(patch)) if is_edit(patch) else patch
+    return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit or patch.startswith("pod ") else patch
 
 
-def _parts(found: WhatIf) -> Iterator[Section]:
+def _parts(found: WhatIfResult) -> Iterator[Section]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
     first: list[Item] = [Paragraph(where_to(found.explanation), wraps=False)]
@@ -233,7 +240,7 @@ def _line(text: str, hanging: str = "") -> Paragraph:
     return Paragraph(text, hanging=hanging)
 
 
-def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
+def _keeps(found: WhatIfResult, close: CloseUp) -> Iterator[str]:
     """What keeps the pod from the wanted node."""
     if not close.fits:
         yield f"{close.node} does not fit: {'; '.join(close.reasons)}."
@@ -251,7 +258,7 @@ def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
         yield f"{close.node} fits and is as good as {found.host}, which was taken of the best."
 
 
-def _helping(found: WhatIf) -> Iterator[Paragraph]:
+def _helping(found: WhatIfResult) -> Iterator[Paragraph]:
     """The changes, in the order of how much they disturb."""
     if not found.suggestions:
         yield _line(f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried.")
@@ -262,7 +269,7 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
         for one in members:
             number += 1
             yield _line(f"{number:>3}. {_first_upper(one.change)} -> {outcome_of(one)}", hanging="     ")
-            yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
+            yield from (Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)
 
@@ -279,15 +286,6 @@ def outcome_of(one: Suggestion) -> str:
     if one.placed is not UNSET:
         told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
     return "".join(told) + (f"; {one.effect.words}" if one.effect else "")
-
-
-def is_edit(patch: str) -> bool:
-    """Whether ``--set`` takes *patch*."""
-    return patch.startswith(EDITED)
-
-
-def _patch(text: str) -> str:
-    return f"--set {shlex.quote(text)}" if is_edit(text) else text
 
 
 def _suggestions(found: Iterable[Suggestion]) -> Table:

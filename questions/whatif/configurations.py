@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...exceptions import KubeclassicError
 from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.explain.values import NodeReport
-from .context import Helpful, WhatIfChange, WhatIfContext
+from .context import WhatIfContext
+from .suggestion import Change
 
 GATES = (
     "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
@@ -37,52 +37,38 @@ WITHOUT = {
 """Rule -> what happens to every pod without it."""
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
-Variant = tuple[WhatIfChange, SchedulerSpec]
-ContextOf = Callable[[SchedulerSpec], WhatIfContext]
 
 
 @attrs.frozen
 class Configurations:
-    """The scheduler's configuration, and what it takes to try another one."""
+    """The scheduler's configuration, and others that may help."""
 
     spec: SchedulerSpec
-    context_of: ContextOf
-    """The moment when it is the pod's turn, as a scheduler of another spec comes to it."""
     config_maps: ConfigMaps | None = None
 
-    def suggestions(self, context: WhatIfContext) -> Iterator[Helpful]:
-        """All changes of the configuration that help."""
-        for change, spec in (*self._weights(context), *self._preemption(), *self._gates(context), *self._rules(context)):
-            found = self._tried(change, spec, context)
-            if found is not None:
-                yield found
-
-    def _tried(self, change: WhatIfChange, spec: SchedulerSpec, context: WhatIfContext) -> Helpful | None:
-        try:
-            other = self.context_of(spec)
-        except KubeclassicError:
-            return None
-        other.want, other.reports = context.want, context.reports
-        found = other.helpful(change)
-        context.tried += other.tried
-        return None if found is None else attrs.evolve(found, begun=other.begun)
+    def changes(self, context: WhatIfContext) -> Iterator[Change]:
+        """All changes of the configuration that may help."""
+        yield from self._weights(context)
+        yield from self._preemption()
+        yield from self._gates(context)
+        yield from self._rules(context)
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
-    def _preemption(self) -> Iterator[Variant]:
+    def _preemption(self) -> Iterator[Change]:
         if not self.spec.preemption or self.spec.config.disable_preemption:
             config = attrs.evolve(self.spec.config, disable_preemption=False)
-            change = WhatIfChange(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
-            yield change, attrs.evolve(self.spec, preemption=True, config=config)
+            spec = attrs.evolve(self.spec, preemption=True, config=config)
+            yield Change("preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec)
 
-    def _gates(self, context: WhatIfContext) -> Iterator[Variant]:
+    def _gates(self, context: WhatIfContext) -> Iterator[Change]:
         algorithm = context.engine.algorithm
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
                 told, patch = f"switch feature gate {name} {'on' if value else 'off'}", f"feature gate: {name}={str(value).lower()}"
-                yield WhatIfChange(kind="gate", words=told, patch=(patch,)), self._with_gate(name, value)
+                yield Change("gate", told, setting=(patch,), spec=self._with_gate(name, value))
 
     def _with_gate(self, name: str, value: bool) -> SchedulerSpec:
         profiles = self.spec.profiles
@@ -91,28 +77,28 @@ class Configurations:
             return attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
         return attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
 
-    def _rules(self, context: WhatIfContext) -> Iterator[Variant]:
+    def _rules(self, context: WhatIfContext) -> Iterator[Change]:
         """Without one of the rules that are against nodes."""
         against = dict.fromkeys(one.rule for report, _ in context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.spec.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter{_what_then(rule)}"
-                change = WhatIfChange(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
-                yield change, self._profile(context, _without(rule))
+                patch = (f"profile: preFilter and filter without {rule}",)
+                yield Change("rule", told, setting=patch, spec=self._profile(context, _without(rule)))
             else:
                 yield from self._fewer_predicates(context, rule)
 
-    def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Variant]:
+    def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Change]:
         policy = self._policy(context)
         others = [entry for entry in policy.predicates or () if entry.name != rule]
         for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
             rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
             told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{_what_then(part)}"
             patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
-            change = WhatIfChange(kind="rule", words=told, patch=(patch,))
-            yield change, attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
+            spec = attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
+            yield Change("rule", told, setting=(patch,), spec=spec)
 
-    def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
+    def _weights(self, context: WhatIfContext) -> Iterator[Change]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
         ours = next((report for report in context.reports if report.name == context.want and report.total is not None), None)
         others = [report for report in context.reports if report.total is not None and report is not ours]
@@ -123,8 +109,8 @@ class Configurations:
                 weight = score.weight + step
                 if weight > 0:
                     told = f"give {rule} weight {weight} in place of {score.weight}"
-                    change = WhatIfChange(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
-                    yield change, self._with_weight(context, rule, weight)
+                    patch, spec = (f"weight: {rule}={weight}",), self._with_weight(context, rule, weight)
+                    yield Change("weight", told, setting=patch, size=abs(step) + size, spec=spec)
 
     def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
         if self.spec.profiles is not None:

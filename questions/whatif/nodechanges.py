@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from msgspec.structs import replace
-
-from ...api.controlplane.deviceclaims import slice_of_more, slices_like
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
-from ...api.objects import Device, Node, NodeSelectorTerm, Pod, Requirement, ResourceSlice, Taint
+from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement, Taint
 from ...api.words import amount
 from ...core.devices.accounts import DeviceAccount
-from ...simulation.drainrules import UNSCHEDULABLE, is_daemon
+from ...simulation.drainrules import UNSCHEDULABLE
 from ...simulation.explain.clusterfacts import CONDITIONS, taint_text
 from ...simulation.explain.faileddemands import node_terms, pod_terms
-from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, smallest, written
-from .podchanges import edit_of_pod, is_short_only, lacks_kind, units, untolerated
+from ...simulation.nodekinds import HOSTNAME, PASSING
+from .context import WhatIfContext, smallest, written
+from .podchanges import is_short_only, lacks_kind, units, untolerated
+from .suggestion import Change
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
 """Labels that say what a node is: they are not changed to make a pod fit."""
@@ -25,31 +24,22 @@ MOST_VALUES = 10
 Labels = dict[str, str | None]
 
 
-def edit_of_node(
-    context: WhatIfContext, node: Node, kind: ChangeKind, words: str, *edits: str, size: float = 0.0
-) -> Iterator[WhatIfChange]:
-    """The change that *edits* make to *node*, if they are possible."""
-    made = context.patcher.node(node, *edits)
-    if made is not None:
-        yield WhatIfChange(kind=kind, words=words, patch=(made[0],), nodes=(made[1],), size=size)
-
-
-def uncordoned(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def uncordoned(context: WhatIfContext) -> Iterator[Change]:
     """A node that takes pods again."""
     for _, node in context.targets():
         if node.spec.unschedulable:
             taint = [f"taints-={UNSCHEDULABLE.key}"] if UNSCHEDULABLE in node.spec.taints else []
-            yield from edit_of_node(context, node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
+            yield context.of_node(node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
 
 
-def untainted(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def untainted(context: WhatIfContext) -> Iterator[Change]:
     """A node without the taints that the pod does not tolerate."""
     for _, node in context.targets():
         taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
         if taints and not (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
             texts = [taint_text(taint) for taint in taints]
             told = " and ".join(_without(node, taints))
-            yield from edit_of_node(context, node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
+            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
 
 
 def _without(node: Node, taints: list[Taint]) -> Iterator[str]:
@@ -62,7 +52,7 @@ def _without(node: Node, taints: list[Taint]) -> Iterator[str]:
         yield f"remove the taint {' and '.join(others)} of node {node.name}"
 
 
-def raised(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def raised(context: WhatIfContext) -> Iterator[Change]:
     """A node with exactly as much more as is missing there."""
     for report, node in context.targets():
         if not is_short_only(report) or lacks_kind(context, report):
@@ -73,20 +63,20 @@ def raised(context: WhatIfContext) -> Iterator[WhatIfChange]:
             edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
             told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
             shares.append(short.missing / max(before, 1))
-        yield from edit_of_node(context, node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
+        yield context.of_node(node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
 
 
 # --- labels ---------------------------------------------------------------------------------------------------------
 
 
-def labelled(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def labelled(context: WhatIfContext) -> Iterator[Change]:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
     for _, node in context.targets():
         wanted = [labels for labels in wanted_labels(context.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
         for labels in [*wanted, *_domains(context, node)]:
             edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
             told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
-            yield from edit_of_node(context, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
+            yield context.of_node(node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
 
 
 def _may_change(node: Node, key: str) -> bool:
@@ -147,79 +137,41 @@ def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
 # --- devices --------------------------------------------------------------------------------------------------------
 
 
-def more_devices(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def more_devices(context: WhatIfContext) -> Iterator[Change]:
     """A node with exactly as many more devices as are missing there for one request."""
-    slices = context.slices
     for report, node in context.targets():
         for account in report.devices or ():
-            like = _like(account, slices, context)
-            if like is None:
-                continue
-            driver, device, told = like
-            count = max(account.wanted - len(account.usable), 1)
-            more = f"{count} more device{'s' if count > 1 else ''} of class {account.device_class} like {told}"
-            yield WhatIfChange(
-                kind="device", words=f"give node {node.name} {more}", patch=(f"adds: {more} on node {node.name}",),
-                objects=(slice_of_more(node.name, driver, device, count),), size=count,
-            )  # fmt: skip
+            # A device that matches the request, free or not; there may be none on any node.
+            same = (one for other in context.reports for one in other.devices or () if _asks_alike(one, account))
+            like = next((name for one in (account, *same) for name in one.matching), None)
+            if like is not None:
+                count = max(account.wanted - len(account.usable), 1)
+                told = f"{count} more device{'s' if count > 1 else ''} of class {account.device_class} like {like}"
+                edit = f"copy device {like} to {node.name}{f' x{count}' if count > 1 else ''}"
+                yield Change("device", f"give node {node.name} {told}", (edit,), size=count)
 
 
-def _like(account: DeviceAccount, slices: list[ResourceSlice], context: WhatIfContext) -> tuple[str, Device, str] | None:
-    """A device that matches the request, free or not: its driver, itself, and its name in full; None if there is none on any node."""
-    same = (
-        one for report in context.reports for one in report.devices or () if (one.claim, one.request) == (account.claim, account.request)
-    )
-    found = next((name for one in (account, *same) for name in one.matching), None)
-    if found is None:
-        return None
-    for one in slices:
-        for device in one.spec.devices:
-            if f"{one.spec.driver}/{one.spec.pool.name}/{device.name}" == found:
-                return one.spec.driver, device, found
-    return None
+def _asks_alike(one: DeviceAccount, other: DeviceAccount) -> bool:
+    return (one.claim, one.request) == (other.claim, other.request)
 
 
 # --- one more node --------------------------------------------------------------------------------------------------
 
 
-def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
-    """A copy of a node of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
+def one_more(context: WhatIfContext) -> Iterator[Change]:
+    """A new node like one of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
     kinds: dict[Hashable, Node] = {}
     for node in context.nodes():
         labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
-        allocatable = frozenset(node.status.allocatable.items())
-        conditions = frozenset((one.type, one.status) for one in node.status.conditions)
-        kinds.setdefault((labels, allocatable, frozenset(node.spec.taints), node.spec.unschedulable, conditions), node)
-    names = {node.name for node in context.nodes()}
+        taints = frozenset(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
+        kinds.setdefault((labels, frozenset(node.status.allocatable.items()), taints), node)
     for number, like in enumerate(sorted(kinds.values(), key=_size)):
-        new = _copy(like, names)
-        pods = tuple(_daemon_pods(context, like, new.name))
-        told = f"add a node like {like.name}"
-        slices = slices_like(context.slices, like.name, new.name)
-        patch = (f"adds: node like {like.name}",)
-        yield WhatIfChange(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
+        yield Change("addNode", f"add a node like {like.name}", (f"copy node {like.name}",), size=number)
 
 
 def _size(node: Node) -> list[int]:
     found = node.status.allocatable
     return [found[name].nanos if name in found else 0 for name in ("cpu", "memory")]
-
-
-def _copy(like: Node, names: set[str]) -> Node:
-    name = next(name for number in range(1, len(names) + 2) if (name := f"{like.name}-new{number if number > 1 else ''}") not in names)
-    labels = {key: name if value == like.name or key == HOSTNAME else value for key, value in like.labels.items()}
-    metadata = replace(like.metadata, name=name, uid=name, labels=type(like.labels)(labels))
-    return replace(like, metadata=metadata, manifest=None)
-
-
-def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]:
-    """What DaemonSets run on *like*, as they would run it on the node called *name*."""
-    for entry in context.on(like.name):
-        owner = entry.pod.metadata.controller
-        if owner is not None and is_daemon(entry.pod):
-            called = f"{owner.name}-{name}"
-            metadata = replace(entry.pod.metadata, name=called, uid=f"{entry.pod.namespace}/{called}")
-            yield replace(entry.pod, metadata=metadata, manifest=None).bound_to(name)
 
 
 # --- one node before others -----------------------------------------------------------------------------------------
@@ -230,30 +182,30 @@ HIGHEST = 100
 """The highest weight of a preference."""
 
 
-def selecting(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def selecting(context: WhatIfContext) -> Iterator[Change]:
     """A nodeSelector that means the wanted node."""
     if context.pin is not None:
         told = f"select {context.want} by its hostname"
-        yield from edit_of_pod(context, "nodeSelector", told, f"nodeSelector.{HOSTNAME}={context.pin}")
+        yield context.of_pod("nodeSelector", told, f"nodeSelector.{HOSTNAME}={context.pin}")
 
 
-def preferring(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def preferring(context: WhatIfContext) -> Iterator[Change]:
     """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
     if context.pin is None:
         return
-    weight = smallest(0, HIGHEST, lambda weight: any(map(context.helpful, _preference(context, weight))))
+    weight = smallest(0, HIGHEST, lambda weight: context.helpful(_preference(context, weight)) is not None)
     if weight is not None:
-        yield from _preference(context, weight)
+        yield _preference(context, weight)
 
 
-def _preference(context: WhatIfContext, weight: int) -> Iterator[WhatIfChange]:
+def _preference(context: WhatIfContext, weight: int) -> Change:
     expression = {"key": HOSTNAME, "operator": "In", "values": [context.pin]}
     term = written({"weight": weight, "preference": {"matchExpressions": [expression]}})
     told = f"prefer {context.want} with weight {weight}"
-    yield from edit_of_pod(context, "preference", told, f"affinity.nodeAffinity.{PREFERRED}+={term}", size=weight)
+    return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={term}", size=weight)
 
 
-def dropped_preferences(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
     """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
     affinity = context.pod.spec.affinity
     if affinity is None:
@@ -262,10 +214,10 @@ def dropped_preferences(context: WhatIfContext) -> Iterator[WhatIfChange]:
     for name, part in (("nodeAffinity", nodes), ("podAffinity", near), ("podAntiAffinity", away)):
         for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
             told = f"remove preference {at + 1} of {name}, which has weight {weight}"
-            yield from edit_of_pod(context, "preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
+            yield context.of_pod("preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
 
 
-def avoided(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def avoided(context: WhatIfContext) -> Iterator[Change]:
     """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
     for _, node in context.targets():
         mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]
@@ -273,6 +225,6 @@ def avoided(context: WhatIfContext) -> Iterator[WhatIfChange]:
         if taints:
             texts = [taint_text(taint) for taint in taints]
             together = " and ".join(texts)
-            yield from edit_of_pod(context, "toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts))
+            yield context.of_pod("toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts))
             told = f"remove the taint {together} of node {node.name}"
-            yield from edit_of_node(context, node, "taint", told, *(f"taints-={text}" for text in texts))
+            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 from msgspec.structs import replace
@@ -14,36 +15,137 @@ from ...api.words import amount, is_bytes
 from ...core.pods.requests import CPU
 from ...core.pods.template import Entry
 from ...simulation.drainrules import UNSCHEDULABLE, is_daemon, stays_with_node
-from ...simulation.explain.amounts import count_of_spec
-from ...simulation.explain.clusterfacts import is_state, taint_text
+from ...simulation.explain.clusterfacts import (
+    LabelFacts,
+    have,
+    idle_tolerations,
+    is_meant,
+    is_state,
+    near_keys,
+    taint_text,
+    toleration_text,
+)
 from ...simulation.explain.explain import freed
-from ...simulation.explain.faileddemands import node_terms, text_of
+from ...simulation.explain.faileddemands import count_of_spec, node_labels, node_terms, pod_terms, resources_of, text_of
 from ...simulation.explain.values import NodeReport, NodeShortage
 from ...simulation.reasons import shortage_of
-from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, smallest
+from .context import WhatIfContext, smallest
+from .suggestion import Change, ChangeKind, Helpful
+
+
+@attrs.frozen
+class _Correction:
+    kind: ChangeKind
+    words: str
+    edits: tuple[str, ...]
+
+
+def corrected(context: WhatIfContext) -> Iterator[Change]:
+    """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
+    found = [*_labels(context), *_topology_keys(context), *_labels_of_pods(context), *_taints(context), *_resources(context)]
+    edits = tuple(edit for one in found for edit in one.edits)
+    together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
+    for one in [*together, *found]:
+        yield attrs.evolve(context.of_pod(one.kind, one.words, *one.edits, size=-float(len(one.edits))), corrects=True)
+
+
+def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
+    """What was probably meant by what none has."""
+    return f"ask for {wanted}, not for {given}: no {noun} has that, and {have(count, noun)} {wanted}"
+
+
+def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> str:
+    """The same of a label."""
+    return _instead("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
+
+
+def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None) -> Iterator[_Correction]:
+    """Labels that are wanted at *path* of a pod."""
+    for key, value in (pairs or {}).items():
+        near = facts.near(key, value)
+        if near is not None:
+            old = [f"{path}.{key}-"] if near[0] != key else []
+            yield _Correction(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
+
+
+def _labels(context: WhatIfContext) -> Iterator[_Correction]:
+    """Labels of nodes that are selected."""
+    facts = node_labels(context.engine)
+    yield from _of_pairs(facts, "nodeSelector", "nodeSelector", context.pod.spec.node_selector)
+    for at, term in enumerate(node_terms(context.pod)):
+        for number, expression in enumerate(term.match_expressions):
+            path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
+            for place, value in enumerate(expression.values if expression.operator == "In" else ()):
+                near = facts.near(expression.key, value)
+                if near is not None:
+                    edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
+                    yield _Correction("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
+
+
+def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
+    """Keys of labels by which pods are spread or kept together."""
+    facts, spread = node_labels(context.engine), context.pod.spec.topology_spread_constraints
+    places: list[tuple[ChangeKind, str, str]] = [
+        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in enumerate(spread)),
+        *(("podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}]", one.topology_key) for at, one in enumerate(pod_terms(context.pod))),
+    ]
+    for kind, path, key in places:
+        for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
+            count = sum(facts.counts[meant].values())
+            yield _Correction(kind, _instead(meant, key, count), (f"{path}.topologyKey={meant}",))
+
+
+def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
+    """Labels of the pods that the pod wants to be near to."""
+    for at, term in enumerate(pod_terms(context.pod)):
+        namespaces = set(term.namespaces) or {context.pod.namespace}
+        facts = LabelFacts.of((pod.labels for pod in context.engine.pods() if pod.namespace in namespaces), "pod")
+        pairs = None if term.label_selector is None else term.label_selector.match_labels
+        yield from _of_pairs(facts, "podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels", pairs)
+
+
+def _taints(context: WhatIfContext) -> Iterator[_Correction]:
+    """Taints that a toleration misses by its key, its value or its effect."""
+    taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
+    for toleration in idle_tolerations(context.pod, taints):
+        for taint in (one for one in taints if is_meant(toleration, one)):
+            words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
+            yield _Correction("toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",))
+
+
+def _resources(context: WhatIfContext) -> Iterator[_Correction]:
+    """Resources that a container requests."""
+    there, of_devices = resources_of(context.engine), context.engine.template_of(context.pod).device_resources
+    for container in context.pod.spec.containers:
+        for name in container.requests:
+            is_unknown = "/" in name and not there[name] and name not in of_devices
+            for meant in near_keys(name, there)[:1] if is_unknown else ():
+                words = _instead(meant, name, there[meant])
+                yield _Correction("request", words, tuple(_renamed(container, name, meant)))
+
+
+def _renamed(container: Container, name: str, meant: str) -> Iterable[str]:
+    for field, amounts in (("requests", container.requests), ("limits", container.limits)):
+        if name in amounts:
+            path = f"spec.containers[{container.name}].resources.{field}"
+            yield from (f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}")
+
+
+# --- what the pod demands ---------------------------------------------------------------------------------------------
+
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 
 
-def edit_of_pod(
-    context: WhatIfContext, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False
-) -> Iterator[WhatIfChange]:
-    """The change that *edits* make to the pod, and to all pods of its controller, if they are possible."""
-    made = context.edited(context.pod, context.siblings, *edits)
-    if made is not None:
-        patch, pod, replicas = made
-        yield WhatIfChange(kind=kind, words=words, patch=patch, pod=pod, replicas=replicas, size=size, evicts=evicts)
-
-
-def dropped_gates(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def dropped_gates(context: WhatIfContext) -> Iterator[Change]:
     """All scheduling gates removed."""
     gates = [gate.name for gate in context.pod.spec.scheduling_gates]
     if gates:
-        yield from edit_of_pod(context, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
+        yield context.of_pod("schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
 
 
-def tolerations(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def tolerations(context: WhatIfContext) -> Iterator[Change]:
     """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are enough elsewhere.
 
     Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
@@ -56,10 +158,10 @@ def tolerations(context: WhatIfContext) -> Iterator[WhatIfChange]:
             continue
         texts = sorted(map(taint_text, taints))
         edits = [f"tolerations+={text}" for text in texts]
-        for change in edit_of_pod(context, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints)):
-            yield change
-            if any(taints < more for more in sets) and context.helpful(change) is not None:
-                enough.append(taints)
+        change = context.of_pod("toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
+        yield change
+        if any(taints < more for more in sets) and context.helpful(change) is not None:
+            enough.append(taints)
 
 
 def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
@@ -69,23 +171,23 @@ def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
     return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
 
 
-def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def dropped_node_selectors(context: WhatIfContext) -> Iterator[Change]:
     """One key of the nodeSelector removed."""
     for key, value in (context.pod.spec.node_selector or {}).items():
-        yield from edit_of_pod(context, "nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
+        yield context.of_pod("nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
 
 
-def dropped_node_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def dropped_node_affinity(context: WhatIfContext) -> Iterator[Change]:
     """One expression of the required node affinity removed."""
     for at, term in enumerate(node_terms(context.pod)):
         fields = () if is_daemon(context.pod) else term.match_fields  # these say for which node its controller made the pod
         for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", fields)):
             for number, expression in enumerate(expressions):
                 path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
-                yield from edit_of_pod(context, "nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
+                yield context.of_pod("nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
 
 
-def dropped_pod_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
     """One required term of the pod's affinity or anti-affinity to other pods removed."""
     affinity = context.pod.spec.affinity
     if affinity is None:
@@ -94,10 +196,10 @@ def dropped_pod_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
     for kind, word, part in zip(kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True):
         for at, term in enumerate(part.required if part is not None else ()):
             told = f"remove the required {word} to pods by {term.topology_key}"
-            yield from edit_of_pod(context, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
+            yield context.of_pod(kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
 
 
-def dropped_ports(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def dropped_ports(context: WhatIfContext) -> Iterator[Change]:
     """One host port removed."""
     spec = context.pod.spec
     sidecars = [container for container in spec.init_containers if container.is_sidecar]
@@ -105,37 +207,34 @@ def dropped_ports(context: WhatIfContext) -> Iterator[WhatIfChange]:
         for at, port in enumerate(container.ports):
             if port.host_port:
                 told = f"remove the host port {port.host_port} of container {container.name}"
-                yield from edit_of_pod(context, "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
+                yield context.of_pod("hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
 
 
-def looser_spread(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def looser_spread(context: WhatIfContext) -> Iterator[Change]:
     """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
     for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
             continue
         place, key = f"topologySpreadConstraints[{at}]", constraint.topology_key
-        skew = _smallest_skew(context, place, constraint.max_skew)
+        now = constraint.max_skew
+        most = now + sum(len(context.on(node.name)) for node in context.nodes()) + 1
+
+        def helps(skew: int, place: str = place) -> bool:
+            return context.helpful(context.of_pod("spread", "", f"{place}.maxSkew={skew}")) is not None
+
+        skew = smallest(now, most, helps)
         if skew is not None:
-            told = f"raise the maxSkew over {key} from {constraint.max_skew} to {skew}"
-            yield from edit_of_pod(context, "spread", told, f"{place}.maxSkew={skew}", size=skew)
-        for policy, now, what in (
+            told = f"raise the maxSkew over {key} from {now} to {skew}"
+            yield context.of_pod("spread", told, f"{place}.maxSkew={skew}", size=skew)
+        for policy, given, what in (
             ("nodeTaintsPolicy", constraint.node_taints_policy, "nodes with taints that the pod does not tolerate"),
             ("nodeAffinityPolicy", constraint.node_affinity_policy, "nodes that the pod does not select"),
         ):
-            if now != "Honor":
+            if given != "Honor":
                 told = f"leave {what} out of the spread over {key} ({policy}: Honor)"
-                yield from edit_of_pod(context, "spread", told, f"{place}.{policy}=Honor", size=constraint.max_skew)
+                yield context.of_pod("spread", told, f"{place}.{policy}=Honor", size=constraint.max_skew)
         told = f"make the spread over {key} a wish (ScheduleAnyway)"
-        yield from edit_of_pod(context, "spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
-
-
-def _smallest_skew(context: WhatIfContext, place: str, now: int) -> int | None:
-    """The smallest maxSkew with which the pod fits; None if none is high enough."""
-
-    def helps(skew: int) -> bool:
-        return any(context.helpful(change) for change in edit_of_pod(context, "spread", "", f"{place}.maxSkew={skew}"))
-
-    return smallest(now, now + sum(len(context.on(node.name)) for node in context.nodes()) + 1, helps)
+        yield context.of_pod("spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -147,7 +246,7 @@ MIB = 1 << 20
 """How many nodes are looked at, the nearest to fitting first."""
 
 
-def lowered_requests(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
     """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
 
     Of two nodes where the same or more has to go, only the better one counts.
@@ -201,7 +300,7 @@ def _round(resource: str, number: int) -> int:
     return number // MIB * MIB if is_bytes(resource) else number
 
 
-def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> WhatIfChange | None:
+def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> Change | None:
     edits: list[str] = []
     for short in shortages:
         more = _edits(context, short)
@@ -210,7 +309,7 @@ def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> WhatI
         edits += more
     told = " and of ".join(map(_in_words, shortages))
     shares = [short.missing / max(short.asked, 1) for short in shortages]
-    return next(edit_of_pod(context, "request", f"lower the request of {told}", *edits, size=max(shares)), None)
+    return context.of_pod("request", f"lower the request of {told}", *edits, size=max(shares))
 
 
 def _in_words(short: NodeShortage) -> str:
@@ -282,53 +381,22 @@ def units(name: str, amounts: Map[Quantity]) -> int:
 # --- other pods -----------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Leaving:
-    """A pod on a node that could go."""
-
-    entry: Entry
-    node: str
-    share: float
-    """The largest share of its node's resources that it has."""
-
-    @property
-    def pod(self) -> Pod:
-        """The pod."""
-        return self.entry.pod
-
-
-def leaving(context: WhatIfContext) -> list[Leaving]:
-    """Pods that could go, one of several equal ones on a node; first those of lower priority, then the smaller ones.
+def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
+    """Pods that could go with their nodes, one of several equal ones on a node; first those of lower priority, then the smaller ones.
 
     Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
     """
-    reports = [report for report, _ in context.targets() if not report.fits]
-    hopeful = [report for report in reports if all(objection.evictable for objection in report.objections)]
-    is_local = all(map(is_short_only, hopeful))
-    names = [report.name for report in hopeful] if is_local else [node.name for node in context.nodes()] if hopeful else []
-    by_name = {report.name: report for report in hopeful}
-    found: dict[Hashable, Leaving] = {}
-    for name in names:
+    hopeful = {one.name: one for one, _ in context.targets() if not one.fits and all(against.evictable for against in one.objections)}
+    is_local = all(map(is_short_only, hopeful.values()))
+    table, found = context.engine.fresh_table(), dict[Hashable, tuple[int, float, str, Pod, str]]()
+    for name in hopeful if is_local else [node.name for node in context.nodes()]:
+        row = table.row_of[name]
         for entry in context.on(name):
-            if not stays_with_node(entry.pod) and _frees_enough(entry, by_name.get(name)):
-                table = context.engine.table
-                row, footprint = table.row_of[name], entry.template.footprint
-                found.setdefault(
-                    (name, entry.template, entry.priority),
-                    Leaving(
-                        entry,
-                        name,
-                        max(
-                            (
-                                used / max(int(table.allocatable[table.resources[key], row]), 1)
-                                for key, used in footprint.items()
-                                if key in table.resources
-                            ),
-                            default=0.0,
-                        ),
-                    ),
-                )
-    return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
+            if not stays_with_node(entry.pod) and _frees_enough(entry, hopeful.get(name)):
+                has = {key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()}
+                share = max((used / has[key] for key, used in entry.template.footprint.items() if key in has), default=0.0)
+                found.setdefault((name, entry.template, entry.priority), (entry.priority, share, entry.pod.key, entry.pod, name))
+    return [(pod, name) for _, _, _, pod, name in sorted(found.values(), key=lambda one: one[:3])]
 
 
 def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
@@ -338,52 +406,41 @@ def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
     return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
 
 
-def moved_or_deleted(context: WhatIfContext, one: Leaving, place: int) -> Helpful | None:
+def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
     """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
-    pod, node = one.pod, one.node
-    words, patch = f"delete pod {pod.key} on {node}", (f"deletes: pod {pod.key}",)
-    change = WhatIfChange(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
-    found = context.helpful(change)
+    words, size = f"delete pod {pod.key} on {node}", float(place)
+    found = context.helpful(Change("delete", words, (f"delete pod {pod.key}",), size=size))
     if found is None or len(found.suggestion.patch) > 1:
         return found
-    target = _new_home(context, change, found.suggestion.host)
+    host = found.suggestion.host
+    with context.after(f"delete pod {pod.key}", f"pod {context.pod.key} nodeName={host}") as after:
+        target = after.ask(freed(pod)).host
+    context.tried += after.tried
     if target is None and any(pod.key == sibling.key for sibling in context.siblings):
         return None  # it comes back, and waits in place of the pod
     if target is None and pod.metadata.controller is not None:
-        found_words = f"{words}; the pod that its controller makes again then waits"
-        return Helpful.of(attrs.evolve(change, words=found_words), found.suggestion.host)
+        return Helpful.of(attrs.evolve(found.change, words=f"{words}; the pod that its controller makes again then waits"), host)
     if target is None or target == node:
         return found
-    words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
-    moved = WhatIfChange(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
-    return Helpful.of(moved, found.suggestion.host)
+    words = f"move pod {pod.key} from {node} to {target}"
+    return Helpful.of(Change("move", words, (f"pod {pod.key} nodeName={target}",), size=size), host)
 
 
-def _new_home(context: WhatIfContext, change: WhatIfChange, host: str) -> str | None:
-    """Where the pod that leaves would go when the asked pod is on *host*."""
-    (pod,) = change.gone
-    placed = WhatIfChange(kind="move", words="", patch=(), pods=(context.pod.bound_to(host),))
-    with context.changed(change), context.changed(placed):
-        return context.ask(freed(pod)).host
-
-
-def without_anti_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def without_anti_affinity(context: WhatIfContext) -> Iterator[Change]:
     """One required term of anti-affinity of another pod removed."""
     for node in context.nodes():
         for entry in context.on(node.name):
             for at, term in enumerate(entry.template.required_anti_affinity):
-                made = context.patcher.pod(entry.pod, f"affinity.podAntiAffinity.{REQUIRED}[{at}]-")
-                if made is not None:
-                    told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
-                    yield WhatIfChange(kind="otherAntiAffinity", words=told, patch=(made[0],), pods=(made[1],))
+                told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
+                yield Change("otherAntiAffinity", told, (f"pod {entry.pod.key} affinity.podAntiAffinity.{REQUIRED}[{at}]-",))
 
 
-def higher_priority(context: WhatIfContext) -> Iterator[WhatIfChange]:
+def higher_priority(context: WhatIfContext) -> Iterator[Change]:
     """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
     if context.pod.spec.preemption_policy == "Never":
         told = "let the pod evict others (preemptionPolicy)"
-        yield from edit_of_pod(context, "priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+        yield context.of_pod("priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
     there = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
     for priority in sorted(value + 1 for value in there if value >= context.pod.priority):
         told = f"raise the priority from {context.pod.priority} to {priority}"
-        yield from edit_of_pod(context, "priority", told, f"priority={priority}", size=priority, evicts=True)
+        yield context.of_pod("priority", told, f"priority={priority}", size=priority, evicts=True)

@@ -2,93 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
-from itertools import islice, takewhile
-from typing import Annotated, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice, takewhile
 
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
-from ...api.objects import Pod
-from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import UNSET, Count, Names, Record, replace, says
+from ...api.objects import KubeObject, Node, Pod, ResourceClaim
+from ...api.record import replace
 from ...core.decision.decision import Decision
-from ...core.engine import Engine
-from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ...simulation.explain.explain import explain, missing_in, turn_of
-from ...simulation.explain.explanation import (
-    Explanation,
-    Ignored,
-    Missing,
-    PlacedOn,
-    PodQuestion,
-    WaitingNodes,
-    Workload,
-    WorkloadPods,
-    WorkloadWaiting,
-)
-from ...simulation.explain.faileddemands import FailedDemand
-from ...simulation.explain.values import CloseUp, Lead, RequestedResource
+from ...core.run import Run
+from ...exceptions import KubeclassicError
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.edits import EditError, Edits, applied
+from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
+from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from . import corrections, nodechanges, podchanges
+from . import nodechanges, podchanges
 from .configurations import Configurations
-from .context import DISTURBS, Effect, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario
+from .context import WhatIfContext
+from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
 SECONDS = 10
 """How many changes of a kind are tried after it."""
-Family = Callable[[WhatIfContext], Iterator[WhatIfChange]]
-
-
-def together(context: WhatIfContext, firsts: Sequence[WhatIfChange], families: Sequence[Family]) -> Iterator[Helpful]:
-    """Pairs that help: one of *firsts*, which are about the pod itself, and the smallest second one of each of *families*."""
-    for first in firsts:
-        if first.pod is None:
-            continue
-        with context.changed(first):
-            reports = explain(context.engine, first.pod, node=context.want).nodes
-            after = attrs.evolve(context, pod=first.pod, siblings=first.replicas or context.siblings, reports=reports)
-            helpful = [found for family in families if (found := _second(after, family)) is not None]
-        yield from (_both(first, found) for found in helpful)
-        context.tried = after.tried
-
-
-def _second(after: WhatIfContext, family: Family) -> Helpful | None:
-    """The smallest change of *family* that helps."""
-    changes = sorted(islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size))
-    return next((one for change in changes if (one := after.helpful(change)) is not None), None)
-
-
-def of_the_pod(context: WhatIfContext, families: Sequence[Family]) -> Iterator[WhatIfChange]:
-    """The first change of the pod alone of each family."""
-    for family in families:
-        changes = (change for change in family(context) if change.pod is not None and not (change.nodes or change.pods or change.gone))
-        yield from islice(changes, 1)
-
-
-def _both(first: WhatIfChange, found: Helpful) -> Helpful:
-    second = found.change
-    kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
-    change = attrs.evolve(
-        second, kind=kind, words=f"{first.words}; and {second.words}", patch=(*first.patch, *second.patch), pod=second.pod or first.pod,
-        replicas=second.replicas or first.replicas,
-        corrects=first.corrects and DISTURBS[kind] < DISTURBS["uncordon"],
-    )  # fmt: skip
-    return Helpful.of(change, found.suggestion.host, found.suggestion.victims)
-
-
-# --- one pod --------------------------------------------------------------------------------------------------------
-
-
+Family = Callable[[WhatIfContext], Iterator[Change]]
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
 FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("names that nothing has", corrections.corrected),
+    ("names that nothing has", podchanges.corrected),
     ("scheduling gates", podchanges.dropped_gates), ("requests", podchanges.lowered_requests), ("tolerations", podchanges.tolerations),
     ("node selectors", podchanges.dropped_node_selectors), ("node affinity", podchanges.dropped_node_affinity),
     ("spread", podchanges.looser_spread), ("affinity", podchanges.dropped_pod_affinity), ("host ports", podchanges.dropped_ports),
@@ -104,9 +51,63 @@ WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
 """Those that make one node win among the nodes that fit."""
 
 
+# --- from the beginning -----------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class Start:
+    """A scheduler that knows the cluster, before any pod is tried: whatever is done then is taken back."""
+
+    simulation: Simulation
+    run: Run
+    pods: Mapping[str, Sequence[Pod]]
+    """Node -> its pods, in order."""
+
+    @classmethod
+    def of(cls, simulation: Simulation, pod: Pod) -> Start:
+        """A new *simulation*, without *pod* if it is on a node."""
+        run = begun_without_node(simulation, pod)
+        return cls(simulation, run, run.engine.pods_by_node())
+
+    @contextmanager
+    def trying(self) -> Iterator[Run]:
+        """A context in which the run goes on."""
+        self.run.take_ended()
+        with self.run.savepoint():
+            yield self.run
+        for name, there in self.run.engine.pods_by_node().items():
+            # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
+            if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
+                for pod in there:
+                    self.run.feed.delete(pod)
+                self.run.feed.put_all(self.pods[name])
+
+    def whole(self, edits: Edits) -> Simulation:
+        """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises :class:`EditError`."""
+        given = self.simulation
+        objects = (*given.scenario.objects, *given.scenario.pending)
+        pairs, _ = edits.pairs(objects, priorities=keeps_priorities(given.engine.gates))
+        there: list[KubeObject] = []
+        waiting: list[Pod] = []
+        for item in applied(objects, pairs):
+            if isinstance(item, Pod) and not item.spec.node_name:
+                waiting.append(item)
+            else:
+                there.append(item)
+        scenario = attrs.evolve(given.scenario, objects=tuple(there), pending=tuple(waiting))
+        with self.trying() as run, run.edited(pairs):
+            simulation = Simulation(scenario, given.engine, given.order, run=run)
+            for _ in simulation.decisions():
+                pass
+        return simulation
+
+
+# --- one pod ----------------------------------------------------------------------------------------------------------
+
+
 @attrs.frozen
 class ScheduledPod:
-    """A pod in a scenario, and how it is scheduled."""
+    """A pod in a scenario, how it is scheduled, and what is wanted for it."""
 
     scenario: Scenario
     spec: SchedulerSpec
@@ -119,154 +120,148 @@ class ScheduledPod:
     """Nothing is left out: each change is tried, and all that help are listed."""
     defaults: bool = True
 
-    def context(self, simulation: Simulation, pod: Pod) -> WhatIfContext:
-        """The moment when it is the turn of *pod* in a new *simulation*."""
-        run, pod = turn_of(simulation, pod, alone=self.alone)
-        classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
-        siblings, name = self._siblings(run.engine, pod)
-        patcher = SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates))
-        return WhatIfContext(run, pod, patcher, siblings=siblings, replicas_name=name, begun=simulation)
-
-    def _siblings(self, engine: Engine, pod: Pod) -> tuple[tuple[Pod, ...], str]:
-        """The other pods of the controller of *pod*, and a pattern that means it and them alone; empty: there is none."""
-        owner = pod.metadata.controller
-        if owner is None:
-            return (), ""
-        there = {one.key: one for one in (*self.scenario.pending, *engine.pods())}
-        there.pop(pod.key, None)
-        found = tuple(one for one in there.values() if one.namespace == pod.namespace and one.metadata.controller == owner)
-        name = f"{pod.namespace}/{owner.name}-*"
-        means = {key for key in (pod.key, *there) if fnmatchcase(key, name)}
-        return found, name if means == {pod.key, *(one.key for one in found)} else ""
-
     def simulation(self, spec: SchedulerSpec) -> Simulation:
         """A new simulation of the scenario by a scheduler of *spec*."""
-        return Simulation(self.scenario, spec.engine(self.config_maps), self.order)
+        return Simulation(self.scenario, spec.engine(self.scenario.config_maps), self.order)
 
-    @property
-    def config_maps(self) -> ConfigMaps:
-        """The ConfigMaps of the scenario, one of which may hold the Policy."""
-        return self.scenario.config_maps
-
-
-class Keeps(Record):
-    """What keeps a pod from a node."""
-
-    fits: bool
-    reasons: Annotated[Names, says("Why the node does not fit.")]
-    short: tuple[RequestedResource, ...]
-    total: Annotated[int | None, says("The node's weighted sum, or the one that it would have.")]
-    against: Annotated[str | None, says("The node that the pod gets.")]
-    leads: Annotated[tuple[Lead, ...], says("How the wanted node's scores differ from those of that one.")]
-
-    @classmethod
-    def of(cls, close: CloseUp) -> Keeps:
-        """What *close* says of it."""
-        short = tuple(room for room in close.room if room.missing and not close.fits)
-        return cls(close.fits, close.reasons, short, close.total, close.against, close.leads)
+    @contextmanager
+    def turn(self, start: Start, pod: Pod) -> Iterator[WhatIfContext]:
+        """A context at the moment when it is the turn of *pod*."""
+        with start.trying() as run:
+            others = () if self.alone or pod.spec.node_name else takewhile(lambda one: one.key != pod.key, start.simulation.pods())
+            for other in others:
+                run.cycle(other)
+            asked = freed(pod) if pod.spec.node_name else pod
+            engine, own = run.engine, (Node, Pod, ResourceClaim)
+            there = {one.key: one for one in (*self.scenario.pending, asked, *engine.pods())}
+            rest = (item for item in self.scenario.objects if not isinstance(item, own))
+            objects = (*engine.nodes(), *there.values(), *engine.listings.resource_claims, *rest)
+            yield WhatIfContext(run, asked, objects, self.defaults, keeps_priorities(engine.gates), self.want)
 
 
-class WhatIfDocument(ResultDocument, kw_only=True):
-    """The smallest changes after which a pod gets a node, those that disturb least first; two together where no single one helps.
-
-    Resources are in millicores, bytes or pieces.
-    """
-
-    KIND: ClassVar[str] = "WhatIf"
-    pod: Annotated[str, says("namespace/name")]
-    host: Annotated[str | None, says("The node that the pod gets without any change.")]
-    error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
-    release: Annotated[str, says("The release that decides.")]
-    placed_on: PlacedOn
-    ignored: Ignored
-    workload: Workload
-    workload_pods: WorkloadPods
-    workload_waiting: WorkloadWaiting = UNSET
-    waiting_nodes: WaitingNodes = UNSET
-    want: Annotated[str | None, says("The node that the pod should get; null: any.")]
-    fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
-    keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
-    missing: Missing
-    causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
-    tried: Annotated[Count, says("How many decisions were asked for.")]
-    suggestions: tuple[Suggestion, ...]
+Found = tuple[Explanation, tuple[Suggestion, ...], int]
+"""The decision before any change, with a wanted node all about that one; what helps, and how many decisions were asked for."""
 
 
-@attrs.frozen
-class WhatIf:
-    """What would help a pod."""
-
-    explanation: Explanation
-    """The decision before any change; with a wanted node, all about that one."""
-    want: str | None
-    suggestions: tuple[Suggestion, ...]
-    """Those that disturb least first."""
-    tried: int
-    """How many decisions were asked for."""
-
-    @property
-    def host(self) -> str | None:
-        """The node that the pod gets without any change."""
-        return self.explanation.decision.host
-
-    @property
-    def fits(self) -> bool:
-        """Whether the pod gets a node, or the wanted one, without any change."""
-        return self.host is not None and self.want in (None, self.host)
-
-    @property
-    def is_yes(self) -> bool:
-        """Whether there is an answer: the pod fits, or something helps, and all pods of its workload."""
-        count = len(self.explanation.question.workload_pods)
-        return self.fits or any(one.placed in (UNSET, count) for one in self.suggestions)
-
-    def document(self, warnings: tuple[InputWarning, ...] = ()) -> WhatIfDocument:
-        """All of it."""
-        decision, close = self.explanation.decision, self.explanation.close_up
-        return WhatIfDocument(
-            warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
-            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
-            keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
-            causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
-        )  # fmt: skip
-
-
-def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
+def what_would_help(
+    asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None
+) -> Found:
     """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
-    begun = simulation or asked.simulation(asked.spec)
+    simulation = simulation or asked.simulation(asked.spec)
     if asked.question.ignored is not None:
-        release = begun.engine.release.version
-        return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
-    context = asked.context(begun, pod)
-    explanation = attrs.evolve(explain(context.engine, context.pod, node=asked.want), question=asked.question)
-    explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
-    context.want, context.reports = asked.want, explanation.nodes
-    before = WhatIf(explanation, asked.want, (), 0)
-    if before.fits or explanation.missing:
-        return before
-    found = list(_suggestions(asked, context, pod, explanation, tell))
-    found += _pairs(context, found, tell)
+        release = simulation.engine.release.version
+        return Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), (), 0
+    start = Start.of(simulation, pod)
+    with asked.turn(start, pod) as context:
+        explanation = attrs.evolve(explain(context.engine, context.pod, node=asked.want), question=asked.question)
+        explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
+        host = explanation.decision.host
+        if explanation.missing or (host is not None and asked.want in (None, host)):
+            return explanation, (), 0
+        context.reports = explanation.nodes
+        found = list(_suggestions(asked, context, explanation, tell))
+        found += _pairs(context, found, tell)
+        tell("the scheduler")
+        starts = dict[int, Start]()
+        if not explanation.decision.is_gated:
+            for change in Configurations(asked.spec.settled(asked.scenario.config_maps), asked.scenario.config_maps).changes(context):
+                found += _by_another_scheduler(asked, context, change, pod, starts)
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
         once.setdefault(frozenset(one.suggestion.patch), one)
     seen, is_alone = list(once.values()), all(other.key == pod.key for other in asked.scenario.pending)
     if seen and not (is_alone or asked.alone or asked.question.placed_on):
-        for _ in begun.decisions():  # it is at the turn of *pod*, and goes on without any change
-            pass
-        seen = sorted((_in_whole_run(asked, pod, one, begun) for one in seen), key=lambda one: one.rank)
-    return attrs.evolve(before, suggestions=tuple(one.suggestion for one in seen), tried=context.tried)
+        before = start.whole(Edits())
+        seen = sorted((_in_whole_run(asked, pod, one, before, starts.get(id(one.change), start)) for one in seen), key=lambda one: one.rank)
+    return explanation, tuple(one.suggestion for one in seen), context.tried
 
 
-def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation) -> Helpful:
+def _suggestions(
+    asked: ScheduledPod, context: WhatIfContext, found: Explanation, tell: Callable[[str], None]
+) -> Iterator[Helpful]:
+    """The suggestions of each family, the smallest changes first."""
+    most, trials = (None, None) if asked.every else (SHOWN, TRIALS)
+
+    def helpful(family: Family, most: int | None = most) -> Iterator[Helpful]:
+        changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
+        return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
+
+    if found.decision.is_gated:
+        yield from helpful(podchanges.dropped_gates)
+        return
+    for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
+        tell(word)
+        yield from helpful(family)
+    tell("other pods")
+    others = (podchanges.moved_or_deleted(context, *one, place) for place, one in enumerate(podchanges.leaving(context)[:trials]))
+    yield from islice((one for one in others if one is not None), most)
+    if found.room is None or asked.want is not None:
+        yield from helpful(podchanges.higher_priority, 1)
+
+
+def _by_another_scheduler(
+    asked: ScheduledPod, context: WhatIfContext, change: Change, pod: Pod, starts: dict[int, Start]
+) -> Iterator[Helpful]:
+    """What comes of *change*, which is one of the scheduler, if it helps; *starts*: where its whole run begins."""
+    assert change.spec is not None
+    try:
+        start = Start.of(asked.simulation(change.spec), pod)
+        with asked.turn(start, pod) as other:
+            other.reports = context.reports
+            found = other.helpful(change)
+    except KubeclassicError:
+        return
+    context.tried += other.tried
+    if found is not None:
+        starts[id(found.change)] = start
+        yield found
+
+
+# --- two changes together ---------------------------------------------------------------------------------------------
+
+
+def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
+    """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
+    families = [family for _, family in FAMILIES]
+    wrong = [] if any(one.change.corrects for one in found) else list(islice(podchanges.corrected(context), 1))
+    of_the_pod = ((change for change in family(context) if change.disturbs < DISTURBS["uncordon"]) for family in families)
+    firsts = wrong if found else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
+    if firsts:
+        tell("two changes together")
+    yield from islice(chain.from_iterable(together(context, first, families) for first in firsts), SHOWN)
+
+
+def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[Helpful]:
+    """Pairs that help: *first*, which is about the pod itself, and the smallest second one of each of *families*."""
+    helpful: list[Helpful] = []
+    try:
+        with context.after(*first.edits) as after:
+            after.reports = explain(context.engine, after.pod, node=context.want).nodes
+            for family in families:
+                changes = sorted(islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size))
+                helpful += islice((one for change in changes if (one := after.helpful(change)) is not None), 1)
+    except EditError:
+        return
+    context.tried += after.tried
+    for found in helpful:
+        second = found.change
+        kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
+        corrects = first.corrects and DISTURBS[kind] < DISTURBS["uncordon"]
+        words, edits = f"{first.words}; and {second.words}", (*first.edits, *second.edits)
+        both = attrs.evolve(second, kind=kind, words=words, edits=edits, corrects=corrects)
+        yield Helpful.of(both, found.suggestion.host, found.suggestion.victims)
+
+
+# --- all pods ---------------------------------------------------------------------------------------------------------
+
+
+def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation, start: Start) -> Helpful:
     """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node."""
-    changed = attrs.evolve(asked, scenario=changed_scenario(asked.scenario, pod, one.change))
-    simulation = changed.simulation(asked.spec) if one.begun is None else one.begun
-    for _ in simulation.decisions():
-        pass
+    simulation = start.whole(Edits.parse(one.change.edits, defaults=asked.defaults))
     outcomes = simulation.outcomes
     after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=_effect(pod, before, simulation))
     if after.eviction is not None:
@@ -275,6 +270,8 @@ def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulatio
         earlier = takewhile(lambda key: key != pod.key, outcomes)
         took = (key for key in earlier if outcomes[key].host == suggestion.host != before.outcomes[key].host)
         suggestion = replace(suggestion, taken_by=next(took, ""))
+    elif asked.want is None:
+        suggestion = replace(suggestion, host=after.host)
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)
     lost = {key for key, found in outcomes.items() if found.word not in ("placed", "waiting") and not found.has_successor}
@@ -299,47 +296,3 @@ def _effect(pod: Pod, before: Simulation, after: Simulation) -> Effect:
 def _without_node(run: Simulation) -> dict[str, bool]:
     """The pods without a node at the end of a whole *run*, and whether each was evicted."""
     return {**dict.fromkeys(run.evicted, True), **{key: one.eviction is not None for key, one in run.outcomes.items() if one.host is None}}
-
-
-def _suggestions(
-    asked: ScheduledPod, context: WhatIfContext, pod: Pod, found: Explanation, tell: Callable[[str], None]
-) -> Iterator[Helpful]:
-    if found.decision.is_gated:
-        yield from _helpful(asked, context, podchanges.dropped_gates)
-        return
-    for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
-        tell(word)
-        yield from _helpful(asked, context, family)
-    tell("other pods")
-    yield from islice(_leaving(asked, context), None if asked.every else SHOWN)
-    if found.room is None or asked.want is not None:
-        yield from islice(_helpful(asked, context, podchanges.higher_priority), 1)
-    tell("the scheduler")
-    settled = asked.spec.settled(asked.config_maps)
-    others = Configurations(settled, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)
-    yield from others.suggestions(context)
-
-
-def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
-    """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
-    helps, families = any(one.suggestion.disturbs < DISTURBS["weight"] for one in found), [family for _, family in FAMILIES]
-    wrong = [] if any(one.change.corrects for one in found) else list(islice(corrections.corrected(context), 1))
-    firsts = wrong if helps else list(islice(of_the_pod(context, families), FIRSTS))
-    if firsts:
-        tell("two changes together")
-        yield from islice(together(context, firsts, families), SHOWN)
-
-
-def _helpful(asked: ScheduledPod, context: WhatIfContext, family: Family) -> Iterator[Helpful]:
-    """The suggestions of a family, the smallest changes first."""
-    changes = sorted(islice(family(context), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
-    found = (one for change in changes if (one := context.helpful(change)) is not None)
-    return islice(found, None if asked.every else SHOWN)
-
-
-def _leaving(asked: ScheduledPod, context: WhatIfContext) -> Iterator[Helpful]:
-    candidates = podchanges.leaving(context)
-    for place, one in enumerate(candidates if asked.every else candidates[:TRIALS]):
-        found = podchanges.moved_or_deleted(context, one, place)
-        if found is not None:
-            yield found

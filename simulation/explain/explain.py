@@ -239,25 +239,24 @@ def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
 
 
 def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None, alone: bool = False) -> Explanation:
-    """Explain *pod* when it is its turn in a new *simulation*; see :func:`turn_of` and :func:`explain`."""
-    run, asked = turn_of(simulation, pod, alone=alone)
-    return attrs.evolve(explain(run.engine, asked, node=node), question=PodQuestion(placed_on=pod.spec.node_name or None))
-
-
-def turn_of(simulation: Simulation, pod: Pod, *, alone: bool = False) -> tuple[Run, Pod]:
-    """The run of a new *simulation* when it is the turn of *pod*, and the pod as it is asked about.
+    """Explain *pod* when it is its turn in a new *simulation*: see :func:`explain`.
 
     The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked about as if it had none: it is
     taken off its node first, and no pod is scheduled.
     """
+    run, on = begun_without_node(simulation, pod), pod.spec.node_name
+    for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
+        simulation.note(run.cycle(other))
+    return attrs.evolve(explain(run.engine, freed(pod) if on else pod, node=node), question=PodQuestion(placed_on=on or None))
+
+
+def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
+    """The run of a new *simulation*, which has begun, as if *pod* had no node."""
     scenario = simulation.scenario
     if pod.spec.node_name:
         others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
-        return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin(), freed(pod)
-    run = simulation.begin()
-    for other in () if alone else takewhile(lambda other: other.key != pod.key, simulation.pods()):
-        simulation.note(run.cycle(other))
-    return run, pod
+        simulation = attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others))
+    return simulation.begin()
 
 
 def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> Iterator[RefusedPod]:
@@ -314,16 +313,14 @@ def _check_node(engine: Engine, name: str) -> None:
         raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, sorted(names))}')
 
 
-class _Explaining:
-    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision) -> None:
-        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, decision.details
-        self.judged = JudgedNodes(engine, cycle, decision)
+class _Explaining(JudgedNodes):
+    """Makes the whole explanation."""
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
         rows = details.feasible_rows.tolist()
-        scored = self.judged.scored(rows, ranking or self._shown_only(details.feasible_rows))
-        others = self.judged.unscored([row for row in self._order() if row not in scored])
+        scored = self.scored(rows, ranking or self._shown_only(details.feasible_rows))
+        others = self.unscored([row for row in self._order() if row not in scored])
         with_totals = [report for report in scored.values() if report.total is not None]
         explanation = Explanation(
             self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
@@ -375,10 +372,10 @@ class _Explaining:
         return tuple(reason for reason in report.reasons if reason not in told)
 
     def _verdicts(self, row: int, report: NodeReport) -> tuple[RuleVerdict, ...]:
-        judged, algorithm = self.judged.judged(row), self.engine.algorithm_of(self.decision.pod)
+        judged, algorithm = self.judged(row), self.engine.algorithm_of(self.decision.pod)
         if judged is None or algorithm is None:
             return ()
-        against = {objection.rule: objection for objection in self.judged.objections(row)}
+        against = {objection.rule: objection for objection in self.objections(row)}
         concerned, asked, found = {predicate.name for predicate in judged[0].predicates}, not self._whole_pod(report), []
         for predicate in algorithm.predicates:
             objection = against.get(predicate.name)
@@ -388,10 +385,10 @@ class _Explaining:
         return tuple(found)
 
     def _room(self, row: int) -> tuple[RequestedResource, ...]:
-        judged = self.judged.judged(row)
+        judged = self.judged(row)
         nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
-        return tuple(RequestedResource(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
+        return tuple(RequestedResource(name, *self.room(name, nodes, at)) for name in (*names, "pods"))
 
     def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
         """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
@@ -405,7 +402,7 @@ class _Explaining:
         ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
         if ranking is None:
             return {"out_of": len(scored)}
-        would = replace(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
+        would = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1]))
         return _scoring(would, self._beside(ranking), would_score=True, out_of=len(scored))
 
     def _beside(self, ranking: Ranking) -> NodeReport | None:
@@ -414,7 +411,7 @@ class _Explaining:
         if host is None:
             return None
         at = self.details.feasible.index(host)
-        return NodeReport(host, True, True, scores=self.judged.scores(ranking, at), total=int(ranking.totals[at]))
+        return NodeReport(host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at]))
 
 
 def _scoring(node: NodeReport, other: NodeReport | None, **more: Any) -> dict[str, Any]:

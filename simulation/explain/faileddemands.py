@@ -8,21 +8,285 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, tolerates
-from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, PodSpec, Requirement
+from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, selector_matches, tolerates
+from ...api.objects import (
+    Affinity,
+    Container,
+    ContainerStatus,
+    CSIStorageCapacity,
+    LabelSelector,
+    Map,
+    Node,
+    NodeSelectorTerm,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    Requirement,
+    ResourceRequirements,
+    StorageClass,
+)
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects.quantity import Quantity
 from ...api.record import Count, Record, replace, says
-from ...api.words import count_of, rounded
+from ...api.words import count_of, listed, rounded
+from ...core.cluster.listings import Listings
 from ...core.engine import Engine
+from ...core.matching.spread import domains_by_key, hard_constraints
+from ...core.pods.requests import amount
+from ...core.volumes.binder import SOLE_USER
 from ...exceptions import near_names
-from .amounts import makers_of
+from ...framework.hints import CORDONED
+from ...framework.plugins.podtopologyspread import PodTopologySpread
+from ...framework.plugins.spreadconstraints import HARD
+from ...framework.plugins.spreadcounts import domains_shared
+from ...framework.plugins.spreadcounts import hard_constraints as framework_constraints
+from ...predicates.disks import disks_conflict
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
-from .spreads import spread_counts
 from .values import NodeReport, Objection
-from .volumes import DISKS, VOLUMES, VolumeDemands
+
+VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
+DISKS = frozenset({"NoDiskConflict", "VolumeRestrictions"})
+_DOMAINS = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
+ZONES = tuple(f"{domain}/{word}" for domain in _DOMAINS for word in ("zone", "region"))
+STATIC = "kubernetes.io/no-provisioner"
+
+
+@attrs.frozen
+class VolumeDemands:
+    """The claims of *pod*, asked about one node after another: pairs of ``volume`` or ``claim``, and what of it the node does not serve."""
+
+    engine: Engine
+    pod: Pod
+
+    @property
+    def listings(self) -> Listings:
+        """What the scheduler knows beside nodes and pods."""
+        return self.engine.listings
+
+    @property
+    def claims(self) -> list[PersistentVolumeClaim]:
+        """Those that there are."""
+        return [claim for key in self.engine.claims_of(self.pod) if (claim := self.listings.claims.get(key)) is not None]
+
+    def unreached(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The bound volumes that the node cannot reach, and where they can be reached."""
+        for claim in self.claims:
+            volume = self.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+            where = "" if volume is None else _needs(volume, node)
+            if volume is not None and where:
+                yield "volume", f"{volume.name} of claim {claim.name} needs {where}"
+
+    def refused(self, reasons: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The claims for which *reasons* leave no node to the pod: those without a volume yet, and those that another pod has."""
+        texts = " ".join(reasons)
+        for claim in self.claims:
+            if "unbound immediate" in texts and not claim.spec.volume_name:
+                yield "claim", f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
+            if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
+                users = [pod.key for pod in self.engine.pods() if claim.key in self.engine.claims_of(pod)]
+                yield from (("claim", f"{claim.name} is for one pod alone, and {user} has it") for user in users[:1])
+
+    def in_use(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The disks of the pod that pods on the node have."""
+        pairs = ((one, other, pod) for pod in self.engine.pods_on(node.name) for one in self.pod.spec.volumes for other in pod.spec.volumes)
+        yield from (("volume", f"{one.name} is a disk that {pod.key} has") for one, other, pod in pairs if disks_conflict(one, other))
+
+    def unbound(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The claims for which the node has no volume, and none can be made."""
+        for claim in self.claims:
+            kind = self.listings.classes.get(claim.storage_class)
+            if not claim.spec.volume_name and kind is not None:
+                note = self._free(claim, kind, node) if kind.provisioner == STATIC else self._published(claim, kind, node)
+                if note:
+                    yield "claim", f"{claim.name}: {_size(claim)} of class {kind.name}, {note}"
+
+    def _free(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
+        """The free volumes of a class without a provisioner, if none suits."""
+        there = [one for one in self.listings.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
+        here = [one for one in there if not _needs(one, node)]
+        sizes = sorted((size for one in here if (size := one.spec.capacity.get("storage")) is not None), key=lambda size: size.nanos)
+        wanted = claim.spec.requests.get("storage")
+        if not here:
+            return f"no free volume of the class here, {len(there):,} elsewhere" if there else "no free volume of the class"
+        return f"the largest free volume here has {sizes[-1]}" if sizes and wanted is not None and sizes[-1].nanos < wanted.nanos else ""
+
+    def _published(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
+        """What the driver publishes for the node, or where the class makes volumes, if that is not enough."""
+        terms = kind.allowed_topologies
+        if terms and not any(all(node.labels.get(one.key) in one.values for one in term.match_label_expressions) for term in terms):
+            told = (_text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions)
+            return f"its class makes volumes at {' or '.join(told)} only"
+        driver = self.listings.csi_drivers.get(kind.provisioner)
+        if driver is None or not driver.storage_capacity:
+            return ""
+        found = [one for one in self.listings.csi_capacities if one.storage_class_name == kind.name and _covers(one, node)]
+        sizes = sorted((size for one in found if (size := one.maximum_volume_size or one.capacity) is not None), key=lambda one: one.nanos)
+        wanted = claim.spec.requests.get("storage")
+        if sizes and (wanted is None or sizes[-1].nanos >= wanted.nanos):
+            return ""
+        return f"{sizes[-1]} published here" if sizes else "nothing published here"
+
+
+def _needs(volume: PersistentVolume, node: Node) -> str:
+    """Where *volume* can be reached, if not from *node*."""
+    affinity = volume.spec.node_affinity
+    terms = () if affinity is None else affinity.node_selector_terms
+    if terms and not any(compile_node_term(term)(node.labels, node.name) for term in terms):
+        expressions = ((*term.match_expressions, *term.match_fields) for term in terms)
+        return " or ".join(", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions)
+    zones = ((key, volume.labels[key].split("__")) for key in ZONES if key in volume.labels)
+    return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
+
+
+def _covers(capacity: CSIStorageCapacity, node: Node) -> bool:
+    try:
+        return capacity.node_topology is not None and compile_selector(capacity.node_topology)(node.labels)
+    except SelectorError:
+        return False
+
+
+def _size(claim: PersistentVolumeClaim) -> str:
+    found = claim.spec.requests.get("storage")
+    return "no size" if found is None else str(found)
+
+
+def _text(key: str, operator: str, values: Sequence[str]) -> str:
+    """``key value`` for one value, else the whole."""
+    return f"{key} {values[0]}" if operator == "In" and len(values) == 1 else f"{key} {operator} [{', '.join(values)}]"
+
+
+# --- demands ----------------------------------------------------------------------------------------------------------
+
+
+MOST = 5
+"""Domains that are named."""
+
+
+@attrs.frozen
+class SpreadCounts:
+    """The counts of one constraint: domain -> pods that it counts."""
+
+    counts: dict[str, int]
+    own: int
+    """1 if the constraint counts the pod itself."""
+    max_skew: int
+    min_domains: int = 1
+    """With fewer domains the smallest count is 0."""
+
+    @property
+    def least(self) -> int:
+        """The smallest count, as the rule takes it."""
+        return 0 if len(self.counts) < self.min_domains else min(self.counts.values())
+
+    def note(self, key: str, failing: Collection[str], nodes: Collection[Node], pod: Pod) -> str:
+        """The counts, which of the emptiest domains the pod cannot use, and the sum by which the emptiest of *failing* domains fails."""
+        by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
+        told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST]) + (", ..." if len(by_count) > MOST else "")
+        of = {domain: [node for node in nodes if node.labels.get(key) == domain] for domain, count in by_count if count == self.least}
+        tainted = [domain for domain, there in of.items() if there and all(_is_closed(node, pod) for node in there)]
+        though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
+        few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0" if len(self.counts) < self.min_domains else ""
+        full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
+        return f"{told}{though}{few}" + ("" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}")
+
+
+def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
+    """Those of *pod*, which has one hard constraint; None where there are no domains, or its selector is invalid."""
+    cycle: Any = engine.begin(pod)
+    template, table, key = cycle.template, cycle.table, pod.spec.topology_spread_constraints[0].topology_key
+    profile = engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+    plugin: Any = None if profile is None else profile.plugins().get(PodTopologySpread.name)
+    try:
+        if plugin is not None:
+            constraints = plugin.constraints(template, HARD, cycle)
+            (hard,) = framework_constraints(template, constraints, table, plugin.cells)
+            (domains,) = domains_shared([hard], table).values()
+            skew, least = hard.constraint.max_skew, hard.constraint.min_domains
+            own = skew - hard.most
+        else:
+            (constraint,) = hard_constraints(template)
+            domains = domains_by_key(template, (constraint,), frozenset((pod.namespace,)), table)[key]
+            skew, least, own = constraint.max_skew, 1, int(selector_matches(constraint.label_selector, pod.labels))
+    except SelectorError:
+        return None
+    if key not in table.labels or not len(domains.values):
+        return None
+    names = table.labels[key].values
+    counts = {names[code] or "": int(domains.counts[code]) for code in domains.values.tolist()}
+    return SpreadCounts(counts, own, skew, least)
+
+
+def _is_closed(node: Node, pod: Pod) -> bool:
+    """Whether *pod* does not tolerate a taint of *node*, or its cordon."""
+    taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
+    taints += [CORDONED] * node.spec.unschedulable
+    return any(not tolerates(pod.spec.tolerations, taint) for taint in taints)
+
+
+# --- amounts ----------------------------------------------------------------------------------------------------------
+
+
+def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
+    """What makes the *counted* amount of a resource, in words; empty if it is what the containers of *pod* request.
+
+    Of a pod on a node sidecars are containers like others: they run there.
+    """
+    given = count_of_spec(engine, _as_given(pod), name)
+    if pod.spec.node_name and given != count_of_spec(engine, pod.spec, name):
+        return f"a resize that is not done, {rounded(name, given)} allocated"
+    sidecars = [one for one in pod.spec.init_containers if one.is_sidecar] if pod.spec.node_name else []
+    own = sum(amount(name, one.requests[name]) for one in (*pod.spec.containers, *sidecars) if name in one.requests)
+    makers = [] if counted == own else list(_makers(engine, pod.spec, name))
+    return listed(makers) if makers else ""
+
+
+def _makers(engine: Engine, spec: PodSpec, name: str) -> Iterator[str]:
+    """Each part of the spec without which the amount would be another one."""
+
+    def count(changed: PodSpec) -> int:
+        return count_of_spec(engine, changed, name)
+
+    whole = count(spec)
+    if count(replace(spec, resources=ResourceRequirements())) != whole:
+        yield "the pod as a whole (spec.resources)"
+        return
+    for at, container in enumerate(spec.init_containers):
+        if count(replace(spec, init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :]))) != whole:
+            yield f"{'sidecar' if container.is_sidecar else 'init container'} {container.name}"
+    if count(replace(spec, overhead=Map())) != whole:
+        yield "the overhead of its RuntimeClass"
+
+
+def count_of_spec(engine: Engine, spec: PodSpec, name: str) -> int:
+    """How much of a resource a pod with *spec* asks for, as the release counts it."""
+    counts: Mapping[str, int] = engine.release.incoming(Pod(spec=spec), engine.gates)
+    return counts.get(name, 0)
+
+
+def _as_given(pod: Pod) -> PodSpec:
+    """The spec with what the node has given to each container, where it says so."""
+    spec, status = pod.spec, pod.status
+    known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
+
+    def given(container: Container) -> Container:
+        one = known.get(container.name, ContainerStatus())
+        amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
+        return replace(container, resources=replace(container.resources, requests=Map({**container.requests, **amounts})))
+
+    if not known:
+        return spec
+    return replace(spec, containers=tuple(map(given, spec.containers)), init_containers=tuple(map(given, spec.init_containers)))
+
+
+# --- spreads ----------------------------------------------------------------------------------------------------------
+
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
 AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 import pytest
@@ -29,50 +27,6 @@ def ask(write: Any) -> Ran:
 
 
 class TestForms:
-    def test_json(self, ask: Ran) -> None:
-        """The fields are those of the schema: how many fit, by template, node and zone, and what stops the next."""
-        found = ask("-o", "json").document
-        assert (found["fits"], found["nodes"], found["zones"]) == (6, {"b": 4, "a": 2}, {"z1": 2, "z2": 4})
-        assert [(one["name"], one["fits"], one["requests"]) for one in found["templates"]] == [("web", 6, {"cpu": 1000, "memory": 2**30})]
-        assert found["stop"] | {"shortages": [], "stranded": {}} == {
-            "message": "0/2 nodes are available: 2 Insufficient cpu.", "reasons": {"Insufficient cpu": 2}, "kind": "Unschedulable",
-            "template": "web", "shortages": [], "stranded": {}, "outOfReach": {},
-        }  # fmt: skip
-
-    def test_shortages(self, ask: Ran) -> None:
-        """It is told which resource has run out, where, and what is stranded."""
-        found = ask("-o", "json").document["stop"]
-        assert found["shortages"] == [{"resource": "cpu", "nodes": 2, "examples": ["a", "b"], "left": 0}]
-        assert found["stranded"] == {"memory": 10 * 2**30, "pods": 14}
-
-    def test_headroom(self, ask: Ran) -> None:
-        """Each resource tells what was requested before and after, and how many copies would fit by it alone."""
-        rows = {row["resource"]: row for row in ask("-o", "json").document["headroom"]}
-        assert [rows["cpu"][field] for field in ("allocatable", "requestedBefore", "requested", "free")] == [6000, 0, 6000, 0]
-        assert {name: row["copies"] for name, row in rows.items()} == {"cpu": 6, "memory": 16, "pods": 20}
-
-    def test_csv(self, ask: Ran) -> None:
-        """CSV has a line a node, with what is free before and after."""
-        rows = list(csv.DictReader(io.StringIO(ask("-o", "csv").out)))
-        assert [(row["node"], row["zone"], row["copies"], row["resources.memory.free"]) for row in rows] == [
-            ("a", "z1", "2", str(6 * 2**30)), ("b", "z2", "4", str(4 * 2**30)),
-        ]  # fmt: skip
-
-    def test_table(self, ask: Ran) -> None:
-        """The table begins as users of cluster-capacity know it, and says what has run out."""
-        out = ask().out.splitlines()
-        assert out[0] == "The cluster can schedule 6 instance(s) of the pod web."
-        assert out[2] == "Termination reason: Unschedulable: 0/2 nodes are available: 2 Insufficient cpu."
-        assert out[3] == "cpu has run out on 2 nodes: a and b"
-        assert "b      z2          4" in out
-
-    @pytest.mark.parametrize("options", [["-o", "wide"], ["--verbose"]])
-    def test_wide(self, ask: Ran, options: list[str]) -> None:
-        """With all details it says what a copy requests, and what is free on every node."""
-        out = ask(*options).out
-        assert out.startswith("web pod requirements: cpu: 1, memory: 1Gi\n")
-        assert "a      z1          2          0       6.0 GiB           8" in out
-
     def test_the_podspec_of_cluster_capacity(self, ask: Ran, write: Any) -> None:
         """``--podspec`` is another word for ``--pod``."""
         out = ask("--podspec", write("other.yaml", pod("other", cpu="3")), template=None).out
@@ -85,12 +39,6 @@ class TestStatus:
         out = ask(template=write("big.yaml", pod("big", cpu="9")), status=1).out
         assert "can schedule 0 instance(s)" in out
 
-    @pytest.mark.parametrize(("wanted", "status", "kind"), [("6", 0, "LimitReached"), ("7", 1, "Unschedulable")])
-    def test_so_many_pods(self, ask: Ran, wanted: str, status: int, kind: str) -> None:
-        """``--pods`` asks for a number: the status says whether so many fit."""
-        found = ask("--pods", wanted, "-o", "json", status=status).document
-        assert (found["stop"]["kind"], found["fits"]) == (kind, 6)
-
     def test_max_limit(self, ask: Ran) -> None:
         """``--max-limit`` ends the count, in cluster-capacity's words."""
         found = ask("--max-limit", "3", "-o", "json").document
@@ -98,13 +46,6 @@ class TestStatus:
 
 
 class TestQuestions:
-    def test_ratio(self, ask: Ran, write: Any) -> None:
-        """Several templates take turns as the ratio says, and the first copy that finds no place stops all."""
-        more = write("half.yaml", pod("half", cpu="500m"))
-        found = ask("--pod", more, "--ratio", "1:2", "-o", "json").document
-        assert [(one["name"], one["fits"]) for one in found["templates"]] == [("web", 3), ("half", 6)]
-        assert found["stop"]["template"] == "web"
-
     @pytest.mark.parametrize("part", [10**9, 10**19])
     def test_a_huge_ratio_costs_nothing(self, ask: Ran, write: Any, part: int) -> None:
         """A turn is not made before it is needed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +32,6 @@ def document(*arguments: str, status: int = 0) -> Any:
 
 
 class TestForms:
-    def test_csv(self) -> None:
-        """A line a node, those that can go first."""
-        out, _ = ran("drain", CLUSTER, "worker-2", "worker-4", "--ignore-daemonsets", "-o", "csv", status=1)
-        rows = list(csv.DictReader(out.splitlines()))
-        assert [(row["node"], row["can"], row["evicted"]) for row in rows] == [("worker-4", "true", "1"), ("worker-2", "false", "")]
-
-    def test_wide(self) -> None:
-        """The wide form of a search has every node, every eviction and who stays."""
-        out, _ = ran("drain", CLUSTER, "--auto", *ALL, "-o", "wide")
-        assert [line.split()[0] for line in out.splitlines()[1:5]] == ["worker-2", "worker-4", "worker-1", "worker-3"]
-        assert "POD THAT STAYS" in out
-        assert "shop/db-2" in out
-
     def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path: Path) -> None:
         """The table says who is preempted by whom, and who does not come back."""
         (tmp_path / "c.yaml").write_text(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -13,9 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubeclassic.framework.releases import ALL_RELEASES
 from tests.cli.conftest import Ran
-from tests.cli.test_capacity import EXAMPLE, SMALL
 from tests.support import manifests
 from tests.support.program import ran
 
@@ -31,16 +26,6 @@ def ask(write: Callable[..., str]) -> Ran:
 
 
 class TestForms:
-    def test_json(self, ask: Ran) -> None:
-        """The fields are those of the schema: what to add, whether all pods are placed then, and what one node less does."""
-        found = ask("--add-node", "like:a", "-o", "json").document
-        assert found["added"] == [{"node": "a", "count": 3, "cost": 3, "costOfOne": 1}]
-        assert (found["placed"], found["cost"], found["pods"]) == (True, 3, 7)
-        assert found["withOneFewer"] == (
-            "2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu."
-        )
-        assert [(row["name"], row["node"], row["pods"]) for row in found["nodes"]] == [("a-1", "a", 2), ("a-2", "a", 2), ("a-3", "a", 1)]
-
     def test_a_mix(self, ask: Ran, write: Callable[..., str]) -> None:
         """Of several kinds a mix that costs less than each alone is found, and one node less of each is simulated."""
         big = write("big.yaml", node("big", cpu="4"))
@@ -49,36 +34,8 @@ class TestForms:
         assert found["cost"] == 5.5
         assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [({"a": 0, "big": 1}, 1), ({"a": 1, "big": 0}, 3)]
 
-    def test_csv(self, ask: Ran) -> None:
-        """CSV has a line a kind."""
-        rows = list(csv.DictReader(io.StringIO(ask("--add-node", "like:a", "-o", "csv").out)))
-        assert rows == [{"node": "a", "count": "3", "cost": "3", "costOfOne": "1"}]
-
-    def test_table(self, ask: Ran) -> None:
-        """The table says what to add and what one fewer does, and claims no more."""
-        out = ask("--add-node", "like:a").out.splitlines()
-        assert out[0] == "Add 3 a: each of 7 pods finds a node."
-        assert out[1].startswith("With one fewer, 2 a: 1 of 7 pods finds no node, first default/web-6: ")
-        assert out[2] == ""
-        assert "a-2       2   2 of 2   2.0 GiB of 8.0 GiB" in out
-
-    def test_wide_lists_all_nodes(self, ask: Ran, write: Callable[..., str]) -> None:
-        """The table lists ten new nodes, and with all details every one."""
-        cluster = write("many.yaml", node("a"), *(pod(f"web-{number}", cpu="2") for number in range(14)))
-        short, wide = (ask("--add-node", "like:a", "-o", form, cluster=cluster).out for form in ("table", "wide"))
-        assert "and 3 more new nodes: -o wide lists all" in short
-        assert "a-13" not in short
-        assert "a-13" in wide
-
 
 class TestQuestions:
-    def test_copies(self, ask: Ran, write: Callable[..., str]) -> None:
-        """With ``--pod`` and ``--pods`` the new nodes are for so many copies; pods that wait are left out, which is said."""
-        template = write("job.yaml", pod("job", cpu="2"))
-        out, said = ask("--pod", template, "--pods", "3", "--add-node", "like:a", "-o", "json")
-        assert (json.loads(out)["added"][0]["count"], json.loads(out)["pods"]) == (2, 3)
-        assert "7 pods wait in the cluster, left out here" in said
-
     def test_copies_after_pods_that_wait(self, ask: Ran, write: Callable[..., str]) -> None:
         """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes more are empty for the copies."""
         template = write("job.yaml", pod("job", cpu="2"))
@@ -126,6 +83,12 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
         assert sum(row["count"] for row in found["added"]) == 3
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
+        spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+                  "labelSelector": {"matchLabels": {"app": "w"}}}  # fmt: skip
+        pods = [pod(f"w-{at}", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[spread]) for at in range(6)]
+        cluster = write("apart.yaml", *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"), *pods)
+        lines = ask("--add-node", "like:a", status=1, cluster=cluster).out.splitlines()
+        assert lines[1] == "3 pods want room at topology.kubernetes.io/zone=z-b, by a hard spread; none of the nodes to add is there."
 
     def test_preemption(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nothing is evicted, unless it is asked for."""
@@ -134,12 +97,6 @@ class TestQuestions:
         assert (found["added"][0]["count"], found["evicted"]) == (1, {})
         found = ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster).document
         assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
-
-    def test_the_daemons_of_the_example(self) -> None:
-        """What the example's DaemonSet runs takes room on each new node."""
-        found = ran("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json").document
-        assert found["daemons"] == {"general-a1": ["kube-system/node-agent"]}
-        assert all(row["requested"]["cpu"] == 100 + 150 * row["pods"] for row in found["nodes"])
 
 
 CLAIM = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
@@ -160,19 +117,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("release", ALL_RELEASES)
-def test_a_pod_that_never_fits_does_not_spoil_the_answer(release: str, folder: Path) -> None:
-    """Each real cluster has a pod with a wrong selector, and one whose claim is missing: the others get their answer all the same."""
-    asked = ["capacity", "dump.yaml", "--add-node", "m5.yaml", "--release", release]
-    found = ran(*asked, "-o", "json", status=1).document
-    assert (found["added"][0]["node"], found["added"][0]["count"], found["placed"]) == ("m5", 1, False)
-    assert found["withoutNode"]["count"] == 2
-    assert {one["pod"] for one in found["withoutNode"]["pods"]} == {"default/typo", "default/nopvc"}
-    told = ran(*asked, status=1).out
-    assert told.startswith("Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 find none with up to 6.\n")
-    assert "\n  default/typo: on an empty m5: " in told
-
-
 def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     """One asks why the cheap node was not taken: it is told for each kind of which none is added."""
     kinds = ["--add-node", "m5.yaml", "--add-node", "c.yaml", "--add-node", "small.yaml", "--cost", "m5=3,c=0.1,small=2"]
@@ -182,14 +126,6 @@ def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     assert "Add 1 m5, cost 3, for 4 of 6 pods: " in told
     assert "No c, cost 0.1: an empty one does not take 4 of 4 pods, first default/web-0: node(s) had" in told
     assert "No small, cost 2: no mix with it that costs less was found" in told
-
-
-def test_the_page_says_it(folder: Path) -> None:
-    """The page's headline is for the pods that nodes help, and names how many nothing helps."""
-    said = ran("capacity", "dump.yaml", "--add-node", "m5.yaml", "--add-node", "c.yaml", "--cost", "m5=3,c=1", "-o", "html", status=1).out
-    page = re.sub(r"<[^>]+>", "", said)
-    assert "Add 1 m5, cost 3, for 4 of 6 pods: each of them finds a node; 2 find none with up to 6." in page
-    assert "What was not taken" in page
 
 
 def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -33,24 +31,6 @@ def written(folder: Path, *items: Any) -> str:
 
 
 class TestText:
-    def test_what_helps(self, told: Ran) -> None:
-        """Groups of changes, numbered, each with its edit as a shell takes it."""
-        out = told(EXAMPLE, REPORT, "--what-if", "--release", "1.16").out
-        lines = out.splitlines()
-        assert lines[0] == f"{REPORT}: <none>"
-        assert lines[3:6] == [
-            "Change a node:",
-            "  1. Give node general-c1 2180m more cpu and 26752Mi more memory -> general-c1; 22 of 22 pods placed, 21 before",
-            "     --set 'node general-c1 allocatable.cpu=6100m allocatable.memory=41088Mi'",
-        ]
-        assert "At a cost: other pods lose their node, or this pod does not keep its own:" in lines
-        assert any(line.startswith("(each was tried, as the cluster is when it is the pod's turn; ") for line in lines)
-        assert lines[-1] == "3 pods are judged without their sidecars: 1.16 does not know them."
-
-    def test_who_takes_its_place(self, told: Ran) -> None:
-        """A change after which the pod has to leave again says so."""
-        assert "-> gpu-b1, until kube-system/node-agent-gpu-b1 takes its place" in told(EXAMPLE, REPORT, "--what-if").out
-
     def test_who_has_to_leave(self, told: Ran, tmp_path: Path) -> None:
         """A higher priority says whom it evicts."""
         path = written(tmp_path, node("a"), pod("other", 900, nodeName="a"), pod("asked", 900))
@@ -99,13 +79,6 @@ class TestText:
 
 
 class TestForms:
-    def test_csv(self, told: Ran) -> None:
-        """CSV has one line a suggestion."""
-        document = told(EXAMPLE, REPORT, "--what-if", "-o", "json").document
-        rows = list(csv.DictReader(io.StringIO(told(EXAMPLE, REPORT, "--what-if", "-o", "csv").out)))
-        assert [row["change"] for row in rows] == [one["change"] for one in document["suggestions"]]
-        assert "kube-system/node-agent-gpu-b1" in {row["evictedBy"] for row in rows}
-
     def test_all_that_helps(self, told: Ran, tmp_path: Path) -> None:
         """Three of a kind, or with --all every one."""
         nodes = [node(f"n{number}", taints=[taint(("k", str(number), "NoSchedule"))]) for number in range(5)]

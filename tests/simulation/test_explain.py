@@ -19,7 +19,6 @@ from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import ENDS
-from tests.support.program import ran
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = read_scenario(CLUSTER)
@@ -90,11 +89,6 @@ class TestReasons:
         assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
         assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
-    def test_too_many_pods(self) -> None:
-        """A node that is full of pods is short of one."""
-        (found,) = explain(engine(node("a", pods="1"), pod("there", on="a")), pod("p")).nodes
-        assert found.shortages == (NodeShortage("pods", 1, 0),)
-
     def test_a_nominated_pod_counts(self) -> None:
         """What is promised to a nominated pod of higher priority is not free."""
         made = engine(node("a", cpu="4"))
@@ -118,11 +112,6 @@ class TestScores:
         found = explain(made, pod("p")).nodes
         assert sum(report.visited for report in found) == 100
         assert all(report.fits and not report.scores for report in found if not report.visited)
-
-    def test_the_best_comes_first(self) -> None:
-        """Nodes that fit stand in order of their totals."""
-        made = engine(node("full"), node("empty"), pod("there", on="full", requests={"cpu": 3}))
-        assert [report.name for report in explain(made, pod("p", requests={"cpu": 1})).nodes] == ["empty", "full"]
 
     def test_without_priorities(self) -> None:
         """Where a Policy has no priorities each node has the total 1, and no rule decides."""
@@ -266,11 +255,3 @@ class TestPlaced:
         wanted = explain(fresh, pod("p", requests={"cpu": 1}))
         assert found.nodes == wanted.nodes
         assert (found.decision.host, found.question.placed_on, found.elsewhere) == (wanted.decision.host, "a", ["b", "c"])
-
-
-class TestCommand:
-    def test_alone(self) -> None:
-        """``--alone`` explains on the cluster as it stands, without the pods that come before."""
-        for arguments, wanted in (([], False), (["--alone"], True)):
-            reports = ran("explain", str(CLUSTER), "shop/orders-1", "-o", "json", *arguments, status=(0, 1)).document["nodes"]
-            assert next(report["fits"] for report in reports if report["node"] == "database-b1") is wanted

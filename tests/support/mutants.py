@@ -521,14 +521,14 @@ MUTANTS = (
     ),
     Mutant(
         "capacity: no second try after preemption",
-        "questions/capacity/counting.py",
+        "questions/capacity/answer.py",
         "        for again in run.retries():\n            decision = run.cycle(again, retry=True)\n",
         "",
         "questions/capacity",
     ),
     Mutant(
         "capacity: room without pods",
-        "questions/capacity/room.py",
+        "simulation/nodesbyuse.py",
         "{**requests, PODS: 1}",
         "{**requests}",
         "questions/capacity cli/test_capacity.py",

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.questions.whatif.context import Suggestion
 from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
@@ -111,23 +110,3 @@ def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
 def without(items: Sequence[Json], name: str) -> list[Json]:
     """The cluster without the pod *name*."""
     return [item for item in items if not (item["kind"] == "Pod" and item["metadata"]["name"] == name)]
-
-
-def after(items: Sequence[Json], one: Suggestion) -> tuple[list[Json], list[str]]:
-    """The cluster after a suggestion, as far as manifests have to change, and the edits that remain."""
-    changed, edits = copy.deepcopy(list(items)), []
-    for text in one.patch:
-        verb, _, rest = text.partition(": ")
-        if verb == "deletes":
-            changed = without(changed, rest.split()[1].split("/")[1])
-        elif verb == "moves":
-            _, key, _, target = rest.split()
-            next(item for item in changed if item["metadata"]["name"] == key.split("/")[1])["spec"]["nodeName"] = target
-        elif verb == "adds":
-            like = next(item for item in changed if item["metadata"]["name"] == rest.split()[-1])
-            new = copy.deepcopy(like)
-            new["metadata"] = {"name": "new", "labels": {**like["metadata"]["labels"], HOSTNAME: "new"}}
-            changed.insert(0, new)
-        else:
-            edits.append(text)
-    return changed, edits

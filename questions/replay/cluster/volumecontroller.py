@@ -220,12 +220,8 @@ class VolumeController:
         return next((volume for volume in volumes if is_bound_to(volume, claim)), None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-        spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
-        self.put(self.cluster.written(replace(volume, spec=spec).in_phase("Bound")))
-        metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
-        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name)).in_phase("Bound")
-        self.put(self.cluster.written(bound))
+        for item in bound_to_each_other(claim, volume):
+            self.put(self.cluster.written(item))
         self.cluster.note(VolumeBound(claim=claim.key, volume=volume.name))
 
     # --- provisioning -----------------------------------------------------------------------------------------------
@@ -243,6 +239,19 @@ class VolumeController:
         self.put(volume)
         self.cluster.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
         self._bind(claim, volume)
+
+
+def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
+    """*volume* and *claim*, bound as the volume controller leaves them."""
+    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
+    annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    return (
+        replace(volume, spec=replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)).in_phase("Bound"),
+        replace(
+            claim, metadata=replace(claim.metadata, annotations=annotations),
+            spec=replace(claim.spec, volume_name=volume.name),
+        ).in_phase("Bound"),
+    )  # fmt: skip
 
 
 def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ def test_users_rules_count() -> None:
 
 def test_copies_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing stops copies, the count ends all the same."""
-    monkeypatch.setattr("kubeclassic.questions.capacity.counting.MOST", 30)
+    monkeypatch.setattr("kubeclassic.questions.capacity.answer.MOST", 30)
     found = capacity(node(cpu="1"), pod(cpu=1), scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}))
     assert (found.fits, found.stop.kind) == (30, "LimitReached")
 
@@ -114,8 +113,3 @@ class TestResults:
         assert found.to_frame()["copies"].sum() == found.fits
         assert list(found.to_frame("headroom")["resource"])[-1] == "pods"
         assert "general-a1" in found._repr_html_()
-
-    def test_they_can_be_pickled(self) -> None:
-        """A result is a value of its own."""
-        found = capacity(EXAMPLE, SMALL)
-        assert pickle.loads(pickle.dumps(found)).record() == found.record()

@@ -13,7 +13,7 @@ from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import KubeObject, ReplicaSet
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.capacity.templates import READ_KINDS, PodTemplate, numbers_for, template_of
+from kubeclassic.questions.capacity.question import READ_KINDS, PodTemplate, template_of
 
 Json = dict[str, Any]
 SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}
@@ -54,12 +54,6 @@ def test_each_kind_gives_a_pod(kind: str) -> None:
     pod, _ = template.copy(7)
     assert (template.kind, template.name, pod.key, pod.labels["app"], pod.metadata.uid) == (kind, "web", "shop/web-7", "web", "")
     assert (pod.spec.node_name, pod.metadata.creation_timestamp) == ("", None)
-
-
-@pytest.mark.parametrize("kind", WORKLOADS)
-def test_all_copies_are_counted(kind: str) -> None:
-    """How many pods the workload wants, has, or would still make, does not matter."""
-    assert capacity(NODE, WORKLOADS[kind]).fits == 4
 
 
 @pytest.mark.parametrize(
@@ -141,12 +135,6 @@ def test_other_objects_of_the_file_come_too(tmp_path: Path) -> None:
     (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([high, pod]), encoding="utf-8")
     found = capacity(NODE, tmp_path / "web.yaml")
     assert found.fits == 4
-
-
-def test_numbers() -> None:
-    """Copies are numbered from 0 on, without names that are taken."""
-    numbers = numbers_for(read(WORKLOADS["Pod"]), {"shop/web-1", "shop/web-2", "default/web-0", "shop/web-a"})
-    assert [next(numbers) for _ in range(3)] == [0, 3, 4]
 
 
 @pytest.mark.parametrize(

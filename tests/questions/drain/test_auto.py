@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
-from kubeclassic.questions.drain.auto import verify
-from kubeclassic.questions.drain.plan import DrainMove
+from kubeclassic.questions.drain.plan import DrainMove, verify
 from kubeclassic.questions.drain.trial import DrainTrial, NotDrainable, SteadyState, settle
 from kubeclassic.results import DrainResult
 from kubeclassic.simulation.drainrules import DrainFlags
@@ -39,11 +38,6 @@ def three(*more: KubeObject, cpu: str = "4") -> tuple[KubeObject, ...]:
 
 
 class TestWhatIsFound:
-    def test_empty_nodes_go(self) -> None:
-        """Without pods all nodes can go."""
-        found = searched(*three())
-        assert found.can == ["a", "b", "c"]
-
     def test_the_least_used_go_first(self) -> None:
         """Pods of the emptiest nodes move to the fullest, none of them twice."""
         found = searched(*three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m")))
@@ -83,13 +77,6 @@ class TestWhatMayGo:
         found = searched(*three(), node_selector="zone in (a,b)")
         assert (found.can, found.cannot) == (["a", "b"], {})
 
-    @pytest.mark.parametrize("label", ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"])
-    def test_a_zone(self, label: str) -> None:
-        """Only nodes of the zone go, whichever label says it; without a search all of them are asked about."""
-        nodes = [node(name, labels={label: name[0]}) for name in ("x1", "x2", "y1")]
-        assert searched(*nodes, zone="x").can == ["x1", "x2"]
-        assert drain(Cluster(nodes), zone="y").can == ["y1"]
-
 
 class TestSets:
     @examples(0.15)
@@ -109,11 +96,6 @@ class TestSets:
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodToleratesNodeTaints"}], "priorities": []}
         found = searched(*three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy)
         assert len(found.can) == 2
-
-    def test_pods_without_makers_need_no_room(self) -> None:
-        """Bare pods that --force deletes, and pods of DaemonSets, do not count."""
-        found = searched(*three(owned("p", "bare", on="a", cpu="4"), owned("d", "agent", on="b", cpu="4")))
-        assert len(found.can) == 3
 
 
 class TestTheWayBack:

@@ -8,8 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
-from kubeclassic.questions.drain.auto import DrainWish
-from kubeclassic.questions.drain.plan import search_for
+from kubeclassic.questions.drain.plan import DrainWish, search_for
 from kubeclassic.questions.drain.trial import SteadyState, settle
 from kubeclassic.simulation.drainrules import DrainFlags
 from kubeclassic.simulation.input import scenario_of, spec_of
@@ -44,5 +43,5 @@ def test_bare_pods_keep_their_nodes(trace: SteadyState) -> None:
     """Without a flag for bare pods only nodes without pods can go, at once."""
     plan = search_for(trace, DrainWish(), DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}
-    assert set(plan.answer.can) == {node.name for node in trace.nodes} - used
+    assert set(plan[0].can) == {node.name for node in trace.nodes} - used
     assert plan.evictions == ()

@@ -27,7 +27,7 @@ def lost(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
 
 def fates(found: DrainResult) -> dict[str, str | None]:
     """Pod that leaves -> its new node."""
-    return {one.pod.key: one.to for one in found.plan.evictions}
+    return {one.pod: one.to for one in found.answer.evictions}
 
 
 class TestWho:
@@ -39,14 +39,14 @@ class TestWho:
         ]  # fmt: skip
         found = lost(node("a"), node("b"), *pods, budget("web", "web", 0))
         assert fates(found) == {"default/web-1": "b", "default/db-0": "b", "default/bare": None}
-        ending = {one.pod: one.why for one in found.plan.answer.staying}
+        ending = {one.pod: one.why for one in found.answer.staying}
         assert ending == {"default/agent-a": "DaemonSet-managed", "default/etcd-a": "a static pod of its kubelet"}
-        assert (found.ok, found.plan.answer.budgets[0].lowest) == (True, -1)
+        assert (found.ok, found.answer.budgets[0].lowest) == (True, -1)
 
     def test_who_waits(self) -> None:
         """Two pods of three find room; the third waits, and the answer says why, and how to ask what to add."""
         found = lost(node("a"), node("b", cpu="2"), *(owned(f"web-{number}", on="a") for number in range(3)))
-        answer = found.plan.answer
+        answer = found.answer
         assert (found.ok, answer.summary.moved, answer.summary.without_node) == (False, 2, 1)
         assert " finds no other node: 0/1 nodes are available: 1 Insufficient cpu." in (answer.evictions[2].why or "")
         assert found.reasons == {"Insufficient cpu": 1}
@@ -56,7 +56,7 @@ class TestWho:
         """A pod of higher priority takes the room of one that runs, which is made anew and waits."""
         found = lost(node("a"), node("b", cpu="1"), owned("web-1", on="a", priority=9), owned("job-1", "job", on="b"))
         assert fates(found) == {"default/web-1": "b", "default/job-1": None}
-        assert [one.by for one in found.plan.answer.evictions] == [None, "default/web-0"]
+        assert [one.by for one in found.answer.evictions] == [None, "default/web-0"]
 
     def test_claims_from_templates_are_made_anew(self) -> None:
         """The claim goes with its pod; the new pod has one of its own, and gets the device of the other node."""
@@ -69,7 +69,7 @@ class TestWho:
         pods = [owned(f"web-{name}", on=name, cpu="1500m") for name in "ab"]
         found = lost(*nodes, *pods, nodes=(), zone="x")
         assert fates(found) == {"default/web-a": "c", "default/web-b": None}
-        assert found.plan.answer.add_nodes[1:] == (f"{ZONE}=x", "--gone", "--add-node", "like:c")
+        assert found.answer.add_nodes[1:] == (f"{ZONE}=x", "--gone", "--add-node", "like:c")
         added = add_nodes(Cluster((*nodes, *pods), defaults=False), "like:c", exclude_nodes=f"{ZONE}=x", gone=True)
         assert (added.added, added.ok) == ({"c": 1}, True)
 

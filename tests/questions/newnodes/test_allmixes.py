@@ -83,10 +83,10 @@ def check(question: Question, release: str) -> None:
     assert mix in good
     event(f"costs the least: {price[mix] == min(price[each] for each in good)}")
     assert found.cost == price[mix]
-    for trial in found.answer.found.fewer:
-        assert sum(trial.mix) == sum(mix) - 1
-        assert tuple(trial.mix) in {*mixes} - good
-    assert len(found.answer.found.fewer) == sum(count > 0 for count in mix)
+    for fewer in found.found.one_fewer:
+        assert sum(fewer.mix.values()) == sum(mix) - 1
+        assert tuple(fewer.mix.values()) in {*mixes} - good
+    assert len(found.found.one_fewer) == sum(count > 0 for count in mix)
 
 
 QUESTIONS = {

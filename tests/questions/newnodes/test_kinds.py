@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +13,7 @@ from kubeclassic.api.objects import CSINode, KubeObject, Pod
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.newnodes.kinds import NodeKind, kinds_of
+from kubeclassic.questions.newnodes.answer import NodeKind, kinds_of
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
 from tests.support.refusals import refusal_text
@@ -50,13 +49,6 @@ class TestCopies:
         assert ([taint.key for taint in made.spec.taints], made.spec.unschedulable, made.spec.provider_id) == (["own"], False, "")
         assert [(found.type, found.status) for found in made.status.conditions] == [("Ready", "True"), ("MemoryPressure", "False")]
         assert (made.status.images, made.status.allocatable["cpu"].milli_value()) == ((), 4000)
-
-    def test_a_template_is_taken_as_it_is(self) -> None:
-        """A node of a file keeps its taints and conditions, and gets names."""
-        (kind,) = read(obj(SICK))
-        (made,) = kind.copies(1)
-        assert isinstance(made, Node)
-        assert (len(made.spec.taints), made.spec.unschedulable, made.labels[HOSTNAME]) == (2, True, "a-1")
 
     def test_names_in_use_are_not_taken(self) -> None:
         """Copies leave out names that other nodes have."""
@@ -141,10 +133,6 @@ class TestCosts:
         found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
         assert (found.cost, found.record()["added"]) == (Decimal(5), [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}])
 
-    def test_a_copy_can_be_named_as_it_was_given(self) -> None:
-        """The cost of a copy may be given by ``like:NODE`` too."""
-        assert add_nodes([HDD], "like:hdd", pod=WEB, pods=4, costs={"like:hdd": 7}).cost == 7
-
     @pytest.mark.parametrize("cost", [None, True, [1]])
     def test_other_types_are_refused(self, cost: Any) -> None:
         """What is no number is told."""
@@ -171,11 +159,3 @@ class TestWrongInput:
         given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
         assert told in refusal_text(KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
 
-
-def test_a_result_can_be_pickled() -> None:
-    """A result is the same after pickling, and has its tables."""
-    found = add_nodes([HDD], [SSD], pod=WEB, pods=6)
-    again = pickle.loads(pickle.dumps(found))
-    assert again.record() == found.record()
-    tables = found.view().tables_of("data")
-    assert [[column.name for column in table.columns][:2] for table in tables] == [["node", "count"], ["name", "node"]]

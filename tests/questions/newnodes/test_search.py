@@ -11,8 +11,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.questions.newnodes.search import MixesFound, MixSearch
-from kubeclassic.questions.newnodes.trials import Mix, MixTrial, PodWithoutNode
+from kubeclassic.questions.newnodes.search import Mix, MixesFound, MixSearch, MixTrial, PodWithoutNode
 from tests.support.examples import examples
 
 MOST = 5

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import results, simulate, what_if
+from kubeclassic.api.record import UNSET
 from tests.simulation.test_workloads import BY_HOST, node, workload
 from tests.support import manifests
 
@@ -32,15 +33,7 @@ def test_a_sibling_that_comes_back_is_no_help() -> None:
     found = what_if(cluster, "web-2", "1.30")
     assert not kinds(found) & {"delete", "move", "priority", "otherAntiAffinity"}
     assert found.suggestions[0].kind == "podAntiAffinity"
-    assert found.suggestions[0].patch[0].startswith("pod default/web-* affinity.podAntiAffinity.")
-
-
-def test_a_pattern_that_means_others_is_not_used() -> None:
-    """Each replica is named where the owner's name begins that of another pod."""
-    pods = [owned("web-0", "n1", affinity=APART), owned("web-1", affinity=APART), owned("web-x-0", "n1", owner="web-x")]
-    found = what_if([node("n1"), *pods], "web-1", "1.30")
-    patches = next(one.patch for one in found.suggestions if one.kind == "podAntiAffinity")
-    assert [patch.split()[1] for patch in patches] == ["default/web-1", "default/web-0"]
+    assert found.suggestions[0].patch[0].startswith("pod like:default/web-2 affinity.podAntiAffinity.")
 
 
 def test_the_pod_of_another_controller_waits_instead() -> None:
@@ -78,7 +71,9 @@ def test_what_places_all_places_all(kind: str, replicas: int, sizes: list[str], 
     word = {"Deployment": "deploy", "Job": "job", "StatefulSet": "sts"}[kind]
     found = what_if(cluster, f"{word}/w", release)
     for one in found.suggestions:
-        if all(patch.startswith(("pod ", "node ")) for patch in one.patch):
+        if one.is_edit:
             hosts = simulate(cluster, release, edits=one.patch).hosts
+            stays = one.evicted_by is None and one.taken_by is UNSET
+            assert hosts[found.explanation.decision.pod.key] == (one.host if stays else None)
             assert one.placed == sum(host is not None for host in hosts.values()), one
     assert found.ok == (found.fits or any(one.placed == replicas for one in found.suggestions))
