@@ -46,7 +46,7 @@ T = TypeVar("T")
 RULES_FILE, PODS_FILE = "lab-rules.json", "lab-pods.json"
 
 
-class Asked(msgspec.Struct, forbid_unknown_fields=True):
+class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
     """What the page asks about a state."""
 
     question: Literal["start", "simulate", "explain", "capacity", "manifest", "load", "save"]
@@ -103,7 +103,7 @@ class Lab:
     def answer(self, body: bytes) -> Json:
         """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done."""
         try:
-            asked = msgspec.json.decode(body, type=Asked)
+            asked = msgspec.json.decode(body, type=LabQuestion)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
         began = process_time()
@@ -121,14 +121,14 @@ class Lab:
 
     # --- questions --------------------------------------------------------------------------------------------------
 
-    def _start(self, state: LabState, asked: Asked) -> Json:
+    def _start(self, state: LabState, asked: LabQuestion) -> Json:
         """What the page begins with."""
         return {
             "state": plain(self.start), "releases": list(ALL_RELEASES), "providers": list(PROVIDERS), "orders": list(ORDERS),
             "tieBreaks": list(TIE_BREAKS),
         }  # fmt: skip
 
-    def _simulate(self, state: LabState, asked: Asked) -> Json:
+    def _simulate(self, state: LabState, asked: LabQuestion) -> Json:
         """Where the pods go, what the rules of the state are, and what the page does not know of the cluster."""
         with self.input(state) as given:
             run = SimulationRun(given, SimulationOptions(forms=()))
@@ -149,7 +149,7 @@ class Lab:
             "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
         }  # fmt: skip
 
-    def _explain(self, state: LabState, asked: Asked) -> Json:
+    def _explain(self, state: LabState, asked: LabQuestion) -> Json:
         """Why a pod goes where it goes, or what would help it."""
         options = _options(WhatIfOptions, asked, str)
         with self.input(state) as given:
@@ -160,7 +160,7 @@ class Lab:
         told = [[outcome_of(one), one.is_costly, one.is_edit] for one in result.suggestions]
         return {**plain(document), "told": told}
 
-    def _capacity(self, state: LabState, asked: Asked) -> Json:
+    def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
         """How many more pods fit."""
         options = _options(CapacityOptions, asked, dict)
         with self.input(state) as given:
@@ -168,7 +168,7 @@ class Lab:
         fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
         return capacity.ask(fresh, options, SILENT).record()
 
-    def _manifest(self, state: LabState, asked: Asked) -> Json:
+    def _manifest(self, state: LabState, asked: LabQuestion) -> Json:
         """The manifest of a pod or a node."""
         scenario = self.scenarios.scenario(state, StateRules(self.spec, state).spec())
         wanted = asked.options.get("kind"), asked.options.get("name")
@@ -177,11 +177,11 @@ class Lab:
                 return {"manifest": current_manifest(item)}
         raise UnknownNameError(f"{wanted[0]}: got {wanted[1]!r}, wanted one of the cluster")
 
-    def _load(self, state: LabState, asked: Asked) -> Json:
+    def _load(self, state: LabState, asked: LabQuestion) -> Json:
         """The Policy or the profile in a file that the page has read."""
         return read_rules(str(asked.options.get("text")), str(asked.options.get("name")))
 
-    def _save(self, state: LabState, asked: Asked) -> Json:
+    def _save(self, state: LabState, asked: LabQuestion) -> Json:
         """The state as files: its rules, and the commands that give exactly its placement."""
         rules = StateRules(self.spec, state)
         text = json.dumps(rules.document(), indent=2) + "\n"
@@ -242,7 +242,7 @@ class Lab:
         return {"number": now.number, "since": seen if seen in self._clusters else None, "rows": rows, "gone": gone}
 
 
-def _options(kind: type[T], asked: Asked, pod: type) -> T:
+def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
     """The options of a question about a pod, which is given by name or as a manifest; files are not read."""
     try:
         if isinstance(asked.options.get("pod"), pod):
