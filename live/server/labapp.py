@@ -28,7 +28,7 @@ from .serving import Listening, Worker, make_server
 JSON, BODY_BYTES = "application/json", 2 << 20
 PAGE, LONGEST_NAME = "lab.html", 100
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
-LOST = "got a path that there is not, wanted the address that the lab printed"
+LOST = "expected the address that the lab printed, got a path that there is not"
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -87,7 +87,7 @@ class LabApp:
     async def ask(self, request: Request) -> Response:
         """The answer to a question."""
         if request.headers.get("content-type", "").partition(";")[0] != JSON:
-            raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
+            raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: expected {JSON}")
         async with self.gate.entered_with_body(request) as body:
             try:
                 return _json(await self.worker.ask(self.lab.answer, body))

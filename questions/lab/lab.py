@@ -175,7 +175,7 @@ class Lab:
         for item in (*scenario.objects, *scenario.pending):
             if (item.kind, item.key if isinstance(item, Pod) else item.name) == wanted:
                 return {"manifest": current_manifest(item)}
-        raise UnknownNameError(f"{wanted[0]}: got {wanted[1]!r}, wanted one of the cluster")
+        raise UnknownNameError(f"{wanted[0]}: expected one of the cluster, got {wanted[1]!r}")
 
     def _load(self, state: LabState, asked: LabQuestion) -> Json:
         """The Policy or the profile in a file that the page has read."""
@@ -249,7 +249,8 @@ def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
             return kind(**asked.options)
     except TypeError as error:
         raise KubeclassicError(f"options: {one_line(str(error))}") from None
-    raise KubeclassicError(f"pod: got {one_line(repr(asked.options.get('pod')), 100)}, wanted {'a name' if pod is str else 'a manifest'}")
+    expected = "a name" if pod is str else "a manifest"
+    raise KubeclassicError(f"pod: expected {expected}, got {one_line(repr(asked.options.get('pod')), 100)}")
 
 
 def _row(item: Node | Pod, engine: Engine) -> list[Any]:

@@ -65,10 +65,10 @@ def read_rules(text: str, name: str) -> Json:
     """The Policy or the profile that *text* holds, JSON or YAML, as an option. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
     values = parsed(text, name)
     if len(values) != 1 or not isinstance(values[0], dict):
-        raise KubeclassicError(f"{name}: got {len(values)} documents, wanted one Policy or one {KIND}")
+        raise KubeclassicError(f"{name}: expected one Policy or one {KIND}, got {len(values)} documents")
     kind = values[0].get("kind", "Policy")
     if kind not in ("Policy", KIND):
-        raise KubeclassicError(f'{name}: got kind "{kind}", wanted Policy or {KIND}')
+        raise KubeclassicError(f'{name}: expected kind Policy or {KIND}, got "{kind}"')
     return {"profile" if kind == KIND else "policy": values[0]}
 
 
@@ -109,12 +109,12 @@ class StateRules:
         found = {name: value for name, value in self.state.scheduler.items() if value is not None}
         for name, value in found.items():
             if name not in MOVABLE:
-                raise UnknownNameError(f'got the option "{name}", wanted one of {", ".join(MOVABLE)}')
+                raise UnknownNameError(f'expected one of the options {", ".join(MOVABLE)}, got "{name}"')
             if name in DOCUMENTS and not isinstance(value, dict):
-                raise UnknownNameError(f"{name}: got {value!r}, wanted its JSON form")
+                raise UnknownNameError(f"{name}: expected its JSON form, got {value!r}")
         start, version = self.start, found.get("release")
         if not isinstance(version, str) or version not in ALL_RELEASES:
-            raise UnknownNameError(f'release: got "{version}", wanted one of {", ".join(ALL_RELEASES)}')
+            raise UnknownNameError(f'release: expected one of {", ".join(ALL_RELEASES)}, got "{version}"')
         release = ALL_RELEASES[version]
         found |= {"gates": self._gates(), **{name: getattr(start, name) for name in ("max_pd_vols", "memory_bytes", "fresh_start")}}
         if version in FRAMEWORK_RELEASES:

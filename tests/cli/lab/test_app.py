@@ -145,9 +145,9 @@ class TestBodies:
         state = page.ask("start")["state"]
         for name in ("policy", "profile", "config", "rules"):
             scheduler = {**state["scheduler"], name: "/etc/hostname"}
-            assert "wanted" in page.ask("simulate", state={**state, "scheduler": scheduler})["trouble"]
+            assert "expected" in page.ask("simulate", state={**state, "scheduler": scheduler})["trouble"]
         told = page.ask("capacity", state=state, options={"pod": "/etc/hostname"})["trouble"]
-        assert told == "pod: got '/etc/hostname', wanted a manifest"
+        assert told == "pod: expected a manifest, got '/etc/hostname'"
 
 
 @pytest.mark.whole

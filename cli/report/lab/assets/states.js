@@ -83,7 +83,7 @@ export async function changed(action, state, lab) {
       const source = { name: action.name, kind, value: found[kind] };
       states.loaded = [source, ...states.loaded.filter((one) => one.name !== source.name)];
       if (!states.sources(model.providers, rules).some((one) => same(one.value, source.value))) {
-        throw new Trouble(`${source.name}: release ${scheduler.release} wants ${rules.profiles ? `a configuration of ${rules.reads.join(" or ")}` : "a Policy or a provider"}`, "source");
+        throw new Trouble(`${source.name}: release ${scheduler.release} expects ${rules.profiles ? `a configuration of ${rules.reads.join(" or ")}` : "a Policy or a provider"}`, "source");
       }
       return { state: withRules(state, source), did: `rules of ${source.name}`, field: "source" };
     }
