@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from tests.browser.chromium import Visits
-from tests.browser.runninglab import IDLE, LONELY, SIZES, Running, done, opened
+from tests.browser.runninglab import LONELY, SIZES, Running, done, opened
 
 pytestmark = pytest.mark.whole
 BROKEN = """() => {
@@ -95,14 +95,6 @@ class TestTasks:
             click("#saves >> text=Commands that give this placement")
         assert "--release 1.27" in saved.value.path().read_text()
         assert clicks.taken() == 2
-
-    def test_compare_by_one_click(self, lab: Running, visit: Visits) -> None:
-        """The oldest way and the newest stand side by side after one click."""
-        page = opened(lab, visit, viewport=SIZES[1])
-        page.click("text=1.16 against today")
-        page.wait_for_function("() => document.lab.state.scheduler.release === '1.36'")
-        page.wait_for_function(IDLE)
-        assert page.locator("#maps .groups").count() == 2
 
 
 class TestWords:

@@ -106,16 +106,6 @@ class TestHelp:
         done(page, 0)
         assert lab.answer(page)[LONELY][0] is None
 
-    def test_how_many_more(self, lab: Running, visit: Visits) -> None:
-        """One click counts how many more of the chosen pod fit."""
-        page = opened(lab, visit)
-        page.click("#list .link[data-full='shop/cache-wkw9cj5hqm-1']")
-        page.wait_for_selector("#why tr.winner")
-        page.click("text=How many more of this pod?")
-        page.wait_for_selector("#why .help h4")
-        assert page.inner_text("#why .help h4").endswith(" more fit")
-        assert not page.inner_text("#why .help h4").startswith("0")
-
     def test_which_release(self, lab: Running, visit: Visits) -> None:
         """One click shows where each release puts the pod; another goes to one of them, which puts it there."""
         page = opened(lab, visit)
