@@ -35,7 +35,7 @@ export class List {
   fit() {
     const widths = this.columns.map((column, at) => {
       const texts = this.rows.map((row) => this.text(column, row)), empty = at > 0 && texts.every((text) => ["", "-", "0"].includes(text));
-      return empty && texts.length ? 0 : texts.reduce((most, text) => Math.max(most, text.length), column.title.length + 3) + 2;
+      return empty && texts.length ? 0 : texts.reduce((most, text) => Math.max(most, text.length), column.title.length) + 2;
     });
     const sum = (wanted) => widths.reduce((all, width, at) => all + (Boolean(this.columns[at].number) === wanted ? width : 0), 0);
     pen.font = getComputedStyle(this.table).font;
