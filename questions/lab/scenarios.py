@@ -15,7 +15,7 @@ from ...api.reading.notices import Notice
 from ...core.rule import Algorithm
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.differences import ByKey, differing, other_places
-from ...simulation.edits import Edit, Edited, Edits
+from ...simulation.edits import Edit, Edited, Edits, applied
 from ...simulation.releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ...simulation.scenario import Files, Scenario, sorted_out
 from .states import LabState
@@ -40,12 +40,13 @@ class LabScenarios:
 
     def scenario(self, state: LabState, spec: SchedulerSpec) -> Scenario:
         """The scenario of *state* for the scheduler of *spec*. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
-        edits = Edits.parse(state.edits, defaults=self.files.defaults).edits
-        of_nodes = [edit for edit in edits if edit.kind == "Node"]
-        # What makes pods reads of nodes their labels and taints, and only for DaemonSets.
-        makes = any(step.name in ("labels", "taints") for edit in of_nodes for one in edit.changes for step in one.path)
-        late = [edit for edit in edits if edit.is_about_pods or (edit.kind == "Node" and not makes)]
-        early = Edits(tuple(edit for edit in edits if edit not in late), self.files.defaults)
+        edits = Edits.parse(state.edits, defaults=self.files.defaults)
+        before, late = edits.split()
+        of_nodes = [edit for edit in before if edit.kind == "Node"]
+        # What makes pods reads of nodes their labels and taints, and only for DaemonSets: others are made later, too.
+        if not any(step.name in ("labels", "taints") for edit in of_nodes for one in edit.changes for step in one.path):
+            before, late = [edit for edit in before if edit.kind != "Node"], [*of_nodes, *late]
+        early = attrs.evolve(edits, edits=tuple(before))
         key: tuple[Any, ...] = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))
         inventory, told = self._once(key, lambda: self._taken_in(state, early, spec.keeps_priorities))
         texts = tuple(edit.text for edit in late)
@@ -66,13 +67,8 @@ class LabScenarios:
 
     def _edited(self, edit: Edit, objects: Objects, priorities: bool) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edit*, and what it did."""
-        alone = Edits((edit,), self.files.defaults)
-        if edit.is_about_pods:
-            objects, told = alone.of_pods(objects, priorities=priorities)
-        else:
-            (after,), told = alone.of_loaded([attrs.evolve(self.files.loaded, objects=objects)])
-            objects = after.objects
-        return objects, tuple(told)
+        pairs, told = Edits((edit,), self.files.defaults).pairs(objects, priorities=priorities)
+        return applied(objects, pairs), tuple(told)
 
     def _once(self, key: Any, made: Callable[[], T]) -> T:
         """What *made* gives, which is kept for a while."""

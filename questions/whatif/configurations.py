@@ -44,14 +44,15 @@ class Configurations:
     """The scheduler's configuration, and others that may help."""
 
     spec: SchedulerSpec
+    context: WhatIfContext
     config_maps: ConfigMaps | None = None
 
-    def changes(self, context: WhatIfContext) -> Iterator[Change]:
+    def changes(self) -> Iterator[Change]:
         """All changes of the configuration that may help."""
-        yield from self._weights(context)
+        yield from self._weights()
         yield from self._preemption()
-        yield from self._gates(context)
-        yield from self._rules(context)
+        yield from self._gates()
+        yield from self._rules()
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
@@ -61,8 +62,8 @@ class Configurations:
             spec = attrs.evolve(self.spec, preemption=True, config=config)
             yield Change("preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec)
 
-    def _gates(self, context: WhatIfContext) -> Iterator[Change]:
-        algorithm = context.engine.algorithm
+    def _gates(self) -> Iterator[Change]:
+        algorithm = self.context.engine.algorithm
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
@@ -77,19 +78,19 @@ class Configurations:
             return attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
         return attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
 
-    def _rules(self, context: WhatIfContext) -> Iterator[Change]:
+    def _rules(self) -> Iterator[Change]:
         """Without one of the rules that are against nodes."""
-        against = dict.fromkeys(one.rule for report, _ in context.targets() for one in report.objections)
+        against = dict.fromkeys(one.rule for report, _ in self.context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.spec.profiles is not None:
                 told = f"disable plugin {rule} at preFilter and filter{_what_then(rule)}"
                 patch = (f"profile: preFilter and filter without {rule}",)
-                yield Change("rule", told, setting=patch, spec=self._profile(context, _without(rule)))
+                yield Change("rule", told, setting=patch, spec=self._profile(_without(rule)))
             else:
-                yield from self._fewer_predicates(context, rule)
+                yield from self._fewer_predicates(rule)
 
-    def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Change]:
-        policy = self._policy(context)
+    def _fewer_predicates(self, rule: str) -> Iterator[Change]:
+        policy = self._policy()
         others = [entry for entry in policy.predicates or () if entry.name != rule]
         for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
             rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
@@ -98,10 +99,10 @@ class Configurations:
             spec = attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
             yield Change("rule", told, setting=(patch,), spec=spec)
 
-    def _weights(self, context: WhatIfContext) -> Iterator[Change]:
+    def _weights(self) -> Iterator[Change]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
-        ours = next((report for report in context.reports if report.name == context.want and report.total is not None), None)
-        others = [report for report in context.reports if report.total is not None and report is not ours]
+        ours = next((report for report in self.context.reports if report.name == self.context.want and report.total is not None), None)
+        others = [report for report in self.context.reports if report.total is not None and report is not ours]
         if ours is None or not others:
             return
         for rule, score in ours.scores.items():
@@ -109,26 +110,26 @@ class Configurations:
                 weight = score.weight + step
                 if weight > 0:
                     told = f"give {rule} weight {weight} in place of {score.weight}"
-                    patch, spec = (f"weight: {rule}={weight}",), self._with_weight(context, rule, weight)
+                    patch, spec = (f"weight: {rule}={weight}",), self._with_weight(rule, weight)
                     yield Change("weight", told, setting=patch, size=abs(step) + size, spec=spec)
 
-    def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
+    def _with_weight(self, rule: str, weight: int) -> SchedulerSpec:
         if self.spec.profiles is not None:
 
             def change(plugins: Plugins) -> Plugins:
                 given = plugins.get("score", PluginSet())
                 return {**plugins, "score": PluginSet((*_but(given, rule), PluginEntry(rule, weight)), given.disabled)}
 
-            return self._profile(context, change)
-        policy = self._policy(context)
+            return self._profile(change)
+        policy = self._policy()
         changed = (replace(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
         return attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
 
     # --- policies and profiles --------------------------------------------------------------------------------------
 
-    def _policy(self, context: WhatIfContext) -> Policy:
+    def _policy(self) -> Policy:
         """The Policy that says what runs now, with both lists written out."""
-        spec, algorithm = self.spec, context.engine.algorithm
+        spec, algorithm = self.spec, self.context.engine.algorithm
         found = spec.policy or spec.config.policy(self.config_maps) or Policy()
         predicates, priorities = found.predicates, found.priorities
         if predicates is None:
@@ -137,9 +138,9 @@ class Configurations:
             priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
         return replace(found, predicates=predicates, priorities=priorities)
 
-    def _profile(self, context: WhatIfContext, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
+    def _profile(self, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
         """The spec whose profile for the pod is changed."""
-        config, name = self.spec.profiles, context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        config, name = self.spec.profiles, self.context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         assert config is not None
 
         def changed(profile: ProfileConfig) -> ProfileConfig:

@@ -9,7 +9,7 @@ from itertools import chain, islice, takewhile
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
-from ...api.objects import KubeObject, Node, Pod, ResourceClaim
+from ...api.objects import KubeObject, Node, Pod
 from ...api.record import replace
 from ...core.decision.decision import Decision
 from ...core.run import Run
@@ -20,35 +20,19 @@ from ...simulation.explain.explain import begun_without_node, explain, freed, mi
 from ...simulation.explain.explanation import Explanation, PodQuestion
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from . import nodechanges, podchanges
 from .configurations import Configurations
 from .context import WhatIfContext
+from .families import FAMILIES, WANTED_FAMILIES, Family, corrected, dropped_gates, higher_priority, leaving, moved_or_deleted
 from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
 SECONDS = 10
 """How many changes of a kind are tried after it."""
-Family = Callable[[WhatIfContext], Iterator[Change]]
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
-FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("names that nothing has", podchanges.corrected),
-    ("scheduling gates", podchanges.dropped_gates), ("requests", podchanges.lowered_requests), ("tolerations", podchanges.tolerations),
-    ("node selectors", podchanges.dropped_node_selectors), ("node affinity", podchanges.dropped_node_affinity),
-    ("spread", podchanges.looser_spread), ("affinity", podchanges.dropped_pod_affinity), ("host ports", podchanges.dropped_ports),
-    ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
-    ("allocatable", nodechanges.raised), ("devices", nodechanges.more_devices), ("affinity of others", podchanges.without_anti_affinity),
-    ("labels", nodechanges.labelled), ("new nodes", nodechanges.one_more),
-)  # fmt: skip
-"""The families of changes that are tried on the cluster as it is, in words."""
-WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("hostname", nodechanges.selecting), ("preferences", nodechanges.preferring), ("own preferences", nodechanges.dropped_preferences),
-    ("taints that put off", nodechanges.avoided),
-)  # fmt: skip
-"""Those that make one node win among the nodes that fit."""
 
 
 # --- from the beginning -----------------------------------------------------------------------------------------------
@@ -75,12 +59,15 @@ class Start:
         self.run.take_ended()
         with self.run.savepoint():
             yield self.run
-        for name, there in self.run.engine.pods_by_node().items():
+        engine, feed = self.run.engine, self.run.feed
+        outer, engine.point = engine.point, None  # all is as at the start then: there is nothing to undo
+        for name, there in engine.pods_by_node().items():
             # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
             if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
                 for pod in there:
-                    self.run.feed.delete(pod)
-                self.run.feed.put_all(self.pods[name])
+                    feed.delete(pod)
+                feed.put_all(self.pods[name])
+        engine.point = outer
 
     def whole(self, edits: Edits) -> Simulation:
         """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises :class:`EditError`."""
@@ -132,10 +119,10 @@ class ScheduledPod:
             for other in others:
                 run.cycle(other)
             asked = freed(pod) if pod.spec.node_name else pod
-            engine, own = run.engine, (Node, Pod, ResourceClaim)
+            engine = run.engine
             there = {one.key: one for one in (*self.scenario.pending, asked, *engine.pods())}
-            rest = (item for item in self.scenario.objects if not isinstance(item, own))
-            objects = (*engine.nodes(), *there.values(), *engine.listings.resource_claims, *rest)
+            rest = (run.feed.listed(item) or item for item in self.scenario.objects if not isinstance(item, Node | Pod))
+            objects = (*engine.nodes(), *there.values(), *rest)
             yield WhatIfContext(run, asked, objects, self.defaults, keeps_priorities(engine.gates), self.want)
 
 
@@ -167,7 +154,8 @@ def what_would_help(
         tell("the scheduler")
         starts = dict[int, Start]()
         if not explanation.decision.is_gated:
-            for change in Configurations(asked.spec.settled(asked.scenario.config_maps), asked.scenario.config_maps).changes(context):
+            maps = asked.scenario.config_maps
+            for change in Configurations(asked.spec.settled(maps), context, maps).changes():
                 found += _by_another_scheduler(asked, context, change, pod, starts)
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
@@ -191,16 +179,16 @@ def _suggestions(
         return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
 
     if found.decision.is_gated:
-        yield from helpful(podchanges.dropped_gates)
+        yield from helpful(dropped_gates)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
         tell(word)
         yield from helpful(family)
     tell("other pods")
-    others = (podchanges.moved_or_deleted(context, *one, place) for place, one in enumerate(podchanges.leaving(context)[:trials]))
+    others = (moved_or_deleted(context, *one, place) for place, one in enumerate(leaving(context)[:trials]))
     yield from islice((one for one in others if one is not None), most)
     if found.room is None or asked.want is not None:
-        yield from helpful(podchanges.higher_priority, 1)
+        yield from helpful(higher_priority, 1)
 
 
 def _by_another_scheduler(
@@ -227,7 +215,7 @@ def _by_another_scheduler(
 def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
     """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
     families = [family for _, family in FAMILIES]
-    wrong = [] if any(one.change.corrects for one in found) else list(islice(podchanges.corrected(context), 1))
+    wrong = [] if any(one.change.corrects for one in found) else list(islice(corrected(context), 1))
     of_the_pod = ((change for change in family(context) if change.disturbs < DISTURBS["uncordon"]) for family in families)
     firsts = wrong if found else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
     if firsts:

@@ -27,6 +27,12 @@ def ask(write: Any) -> Ran:
 
 
 class TestForms:
+    def test_headroom(self, ask: Ran) -> None:
+        """Each resource tells what was requested before and after, and how many copies would fit by it alone."""
+        rows = {row["resource"]: row for row in ask("-o", "json").document["headroom"]}
+        assert [rows["cpu"][field] for field in ("allocatable", "requestedBefore", "requested", "free")] == [6000, 0, 6000, 0]
+        assert {name: row["copies"] for name, row in rows.items()} == {"cpu": 6, "memory": 16, "pods": 20}
+
     def test_the_podspec_of_cluster_capacity(self, ask: Ran, write: Any) -> None:
         """``--podspec`` is another word for ``--pod``."""
         out = ask("--podspec", write("other.yaml", pod("other", cpu="3")), template=None).out

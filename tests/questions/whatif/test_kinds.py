@@ -13,8 +13,9 @@ from kubeclassic.api.record import plain
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS, Suggestion
-from kubeclassic.questions.whatif.whatif import FAMILIES, ScheduledPod, Start
+from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.explain import explain
 from kubeclassic.simulation.explain.explanation import PodQuestion
