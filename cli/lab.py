@@ -6,22 +6,22 @@ import asyncio
 import webbrowser
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
-from ..api.words import count_of
+from ..framework.releases import is_auto
 from .console.exitstatus import needing_extra
 from .console.output import note
 from .declaring.commands import CommonOption, command
 from .declaring.flags import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import Whole
 from .declaring.paths import takes_paths
+from .opening import files_of, settled_for, tell
 
 if TYPE_CHECKING:
-    from ..live.server.labapp import LabApp
-    from ..questions.lab.session import Given, Session
+    from ..questions.lab.lab import Lab
     from .declaring.setup import Setup
 
 
@@ -54,53 +54,41 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
     """
     with needing_extra("lab", "lab"):
         from ..live.server.serving import run_server
-    from .notices import tell_notices
+    from ..live.server.labapp import LabApp
 
     given = click.get_current_context().params
     live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
     live += [word for kind in given.get("allow_missing") or () for word in ("--allow-missing", kind)]
-    session, repeated = _session(paths, setup, cluster, live)
-    tell_notices(session.answer.notices, verbose)
-    if verbose:
-        scenario = session.bench.scenario(session.state)
-        note(f"{count_of(scenario.node_count, 'node')}, {count_of(len(scenario.pending), 'pod')} wait")
+    found = _lab(paths, setup, cluster, live)
+    with found.input(found.start) as begun:
+        tell(attrs.evolve(begun, strict=cluster.strict).checked().scenario, begun.engine, verbose)
 
     def ready(address: str) -> None:
         note(f"the lab is at {address}  (Ctrl-C ends it)")
         if not no_open:
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
 
-    run_server(lab_app(session, repeated).serve(port, ready))
+    run_server(LabApp(lab=found, files=page_file).serve(port, ready))
 
 
-def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> tuple[Session, Given]:
-    """The session, and what the command to repeat it needs; with words for a *live* cluster that is the first of *paths*."""
-    from ..api.reading.notices import refuse_unread
+def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> Lab:
+    """The lab; with words for a *live* cluster that is the first of *paths*."""
     from ..framework.options import options_of
-    from ..framework.releases import is_auto
-    from ..questions.lab.session import Given, kept_words, session_of
-    from .opening import files_of, settled_for
+    from ..questions.lab.lab import Given, Lab
+    from ..questions.lab.rules import scheduler_of
+    from ..questions.lab.states import LabState
 
     if not is_auto(setup.release):
         setup.spec  # noqa: B018  # mistakes are reported before any file is read
     files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
     options, spec = options_of(settled.values), settled.spec
-    session = session_of(options, spec, files, cron_jobs=cluster.cron_jobs, order=cluster.order, edits=cluster.edits)
-    if cluster.strict:
-        refuse_unread(session.answer.notices)
-    read = [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
-    words = (*live, *kept_words(options, spec), *read)
-    return session, Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.read())), words)
-
-
-def lab_app(session: Session, given: Given, **more: Any) -> LabApp:
-    """The application of the lab's page; *given*: what the command to repeat it needs, *more*: other fields."""
-    from ..live.server.labapp import LabApp
-    from ..questions.lab.questions import LabQuestions
-    from ..questions.lab.session import saves
-
-    return LabApp(questions=LabQuestions(session), files=page_file, saves=saves(session, given), **more)
+    start = LabState(scheduler=scheduler_of(options, spec, files.loaded), order=cluster.order, edits=tuple(cluster.edits))
+    words = [word for place in options.rules for word in ("--rules", place)]
+    words += ["--extenders", options.extenders] if isinstance(options.extenders, str) else []
+    words += [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
+    given = Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.read())), (*live, *words))
+    return Lab(files, spec, start, given, cluster.cron_jobs)
 
 
 def page_file(name: str) -> bytes | None:

@@ -84,6 +84,8 @@ class Engine:
     """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
     latest: Cycle | None = attrs.field(init=False, default=None)
     """The cycle that began last."""
+    told: Sequence[KubeObject] | None = attrs.field(init=False, default=None)
+    """The cluster that it knows already when a simulation begins; None: nothing."""
     _nominated: str | None = attrs.field(init=False)
     _plugins: frozenset[str] | None = attrs.field(init=False)
 

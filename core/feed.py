@@ -5,7 +5,7 @@ Upstream: the event handlers in pkg/scheduler/eventhandlers.go (1.12: pkg/schedu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -38,6 +38,26 @@ class EventFeed:
         with no_garbage_collection():
             for item in items:
                 self.put(item)
+
+    def reorder(self, placed: Mapping[str, Sequence[Pod]], mixed: Collection[str]) -> bool:
+        """Let pods whose nodes list them in another order than *placed*, and those of the nodes *mixed*, come again in that order.
+
+        False where that does not restore what was, as other pods are there, or plugins let pods wait.
+        """
+        engine = self.engine
+        _, states, assumed = engine.cache.counts
+        waits = any(profile.points["permit"] for profile in engine.flow.profiles.values())
+        if waits or assumed or states != sum(map(len, placed.values())):
+            return False
+        for name, info in engine.cache.infos.items():
+            there = placed.get(name, [])
+            if name in mixed or [entry.pod for entry in info.pods] != there:
+                for pod in there:
+                    self.delete(pod)
+                self.put_all(there)
+        engine.fresh_table().transient[:] = 0
+        engine.look_for_huge()
+        return True
 
     def delete(self, item: KubeObject) -> None:
         """An object is deleted; only its kind and key matter."""

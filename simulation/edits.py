@@ -346,10 +346,18 @@ class Edits:
         """The edits that *texts* say. Raises :class:`EditError`."""
         return cls(tuple(map(Edit.parse, texts)), defaults)
 
+    def split(self) -> tuple[list[Edit], list[Edit]]:
+        """The edits that are made before workloads make their pods, and the others: what follows an edit of whole objects, too."""
+        early, late = list[Edit](), list[Edit]()
+        for edit in self.edits:
+            follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
+            (late if edit.is_about_pods or follows else early).append(edit)
+        return early, late
+
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
         """*parts* after the edits that are made before workloads make their pods, and what each did. Raises :class:`EditError`."""
         told, found = [], list(parts)
-        for edit in (edit for edit in self.edits if not edit.is_about_pods):
+        for edit in self.split()[0]:
             with _named(edit):
                 counts = [0, 0]
                 found = [self._loaded(edit, part, counts) for part in found]
@@ -373,8 +381,7 @@ class Edits:
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on. Raises :class:`EditError`."""
-        others = attrs.evolve(self, edits=tuple(edit for edit in self.edits if edit.is_about_pods))
-        pairs, told = others.pairs(objects, priorities=priorities)
+        pairs, told = attrs.evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
         return applied(objects, pairs), told
 
     def pairs(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[list[Pair], list[Edited]]:

@@ -13,6 +13,7 @@ from ..core.decision.decision import Decision
 from ..core.decision.fiterror import reasons_in
 from ..core.engine import Engine
 from ..core.run import Run
+from .differences import events_between, tell
 from .replacements import Replacements, give_back, with_claims
 from .scenario import Scenario, in_order
 
@@ -123,10 +124,15 @@ class Simulation:
             pods = self._replace(run)
 
     def begin(self) -> Run:
-        """Tell the scheduler of the cluster."""
+        """Tell the scheduler of what it does not know of the cluster."""
         run = self._run = Run(self.engine, self.details)
+        told, objects = self.engine.told, self.scenario.objects
         with no_garbage_collection():
-            for item in (*self.scenario.objects, *self.scenario.pending):
+            if told is not None:
+                events = events_between(told, objects, self.engine.cache)
+                assert events is not None
+                tell(run.feed, events)
+            for item in (*(objects if told is None else ()), *self.scenario.pending):
                 run.put(item)
         return run
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
-from ..record import DocumentRecord, Record, plain, says
+from ..record import DocumentRecord, Record, says
 from .apifields import api_fields, has_only_api_fields
 from .unknownfields import misnamed
 
@@ -153,12 +153,6 @@ def in_groups(notices: Iterable[Notice]) -> list[str]:
 def input_warnings(notices: Iterable[Notice]) -> tuple[InputWarning, ...]:
     """The notices as answers have them for programs: one entry for all that say the same."""
     return tuple(group.record() for group in grouped(notices))
-
-
-def warning_records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    """As :func:`input_warnings`, as plain data."""
-    found: list[dict[str, Any]] = plain(input_warnings(notices))
-    return found
 
 
 def unread_sentences(notices: Iterable[Notice]) -> list[str]:

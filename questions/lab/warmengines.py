@@ -1,160 +1,106 @@
-"""A scheduler that knows the cluster already, for one run after the other: what is new of the next state comes to it as events.
+"""Schedulers that know the cluster already, for one question after the other: what is new of the next state comes to them as events.
 
-A run on a new scheduler and a run here come to the same; ``tests/questions/lab`` compares them. What a run did is taken back by a
-savepoint. What the next run can use depends on what it has in common with the last one of its release and gates:
+An answer on a new scheduler and an answer here are the same; ``tests/questions/lab`` compares them. What a question did is taken back
+by a savepoint. What the next question can use depends on what it has in common with the last one of its release and gates:
 
 | in common | what is kept |
 |---|---|
-| configuration, and all but nodes and pods | the scheduler, with its boards |
+| options of the scheduler, and all but nodes and pods | the scheduler, with its boards |
 | the same but for weights | listings, and what the rules answered |
 | release and gates | the table of nodes and pods |
 
-Where an event would not leave the cluster as if it had been read so, as when a node goes, the run begins with a new scheduler.
+Where an event would not leave the cluster as if it had been read so, as when a node goes, there is a new scheduler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
-from ...api.objects import Pod
+from ...api.garbage import settled
+from ...api.objects import KubeObject, Pod
 from ...core.engine import Engine
 from ...core.feed import EventFeed
-from ...core.run import Run
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.differences import differing, events_between, is_handed_on, tell
 from ...simulation.scenario import Scenario
-from ...simulation.simulate import Simulation
-from .differences import ScenarioChanges, is_known
-from .labconfiguration import LabConfiguration
+from .states import LabState
 
 MOST_ENGINES = 4
 
 
 @attrs.define(eq=False)
-class WarmSimulation(Simulation):
-    """A simulation by a scheduler that knows nodes and placed pods already, if *knows_table*, and the rest, if *knows_rest*."""
-
-    knows_table: bool = False
-    knows_rest: bool = False
-    tried: ExitStack = attrs.field(factory=ExitStack)
-    """Ends with all that the run did taken back."""
-    mixed: set[str] = attrs.field(factory=set)
-    """Nodes whose pods, or ports, taking back leaves in another order than they came."""
-
-    def begin(self) -> Run:
-        """Tell the scheduler of what it does not know."""
-        run = self._run = Run(self.engine, self.details)
-        if not self.knows_table:
-            run.feed.put_all(self.scenario.objects)
-        elif not self.knows_rest:
-            run.feed.put_all(item for item in self.scenario.objects if not is_known(item))
-        self.tried.enter_context(run.savepoint())
-        for pod in self.scenario.pending:
-            run.put(pod)
-        return run
-
-    def begin_without(self, pod: Pod) -> Run:
-        """The run on the cluster without *pod*, which is on a node."""
-        run, node = self.begin(), pod.spec.node_name
-        others = tuple(item for item in self.scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
-        there = ScenarioChanges.of_nodes([node], self.scenario)
-        here = ScenarioChanges.of_nodes([node], attrs.evolve(self.scenario, objects=others))
-        attrs.evolve(there, coming=here.coming).tell(run.feed)
-        self.mixed.add(node)
-        return run
-
-    def note_mixed(self) -> None:
-        """Before anything is taken back: note where pods had to leave, and where ports may be shared."""
-        if self._run is None:
-            return
-        evicted, state = self._run.evicted, self.engine.pod_state
-        if evicted:
-            self.mixed |= {pod.spec.node_name for pod in self.scenario.objects if isinstance(pod, Pod) and pod.key in evicted}
-        found = (there for pod in self.scenario.pending if (there := state(pod)) is not None)
-        self.mixed |= {there.node_name for there in found if there.entry.template.ports}
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether the scheduler was told of the cluster."""
-        return self._run is not None
-
-
-@attrs.define(eq=False)
 class KnownCluster:
-    """A scheduler between two runs, and what it knows."""
+    """A scheduler between two questions, and what it knows."""
 
     engine: Engine
-    configuration: LabConfiguration
-    scenario: Scenario
-
-    def shares_rules(self, configuration: LabConfiguration) -> bool:
-        """Whether only weights, and what no answer depends on, are others in *configuration*."""
-        here, there = (attrs.evolve(one, order="input", tie_break="release", seed=0) for one in (self.configuration, configuration))
-        return here == attrs.evolve(there, weights=here.weights)
-
-    def is_same(self, configuration: LabConfiguration) -> bool:
-        """Whether the scheduler is that of *configuration*, and a run leaves nothing in it."""
-        here = attrs.evolve(self.configuration, order=configuration.order)
-        return here == configuration and configuration.tie_break != "random" and not configuration.start.equivalence_cache
+    state: LabState
+    objects: Sequence[KubeObject]
+    placed: Mapping[str, Sequence[Pod]]
+    """Node -> its pods, in order."""
 
 
 @attrs.define(eq=False)
 class WarmEngines:
-    """For each release and its gates a scheduler that knows the cluster as the last run had it."""
+    """For each release and its gates a scheduler that knows the cluster as the last question had it."""
 
     _known: dict[Any, KnownCluster] = attrs.field(factory=dict)
 
     @contextmanager
-    def simulation(self, configuration: LabConfiguration, scenario: Scenario, *, details: bool = False) -> Iterator[WarmSimulation]:
-        """A new simulation for the block; afterwards all that it did is taken back or forgotten.
+    def engine(self, state: LabState, spec: SchedulerSpec, scenario: Scenario) -> Iterator[Engine]:
+        """A scheduler that was told of *scenario*, for the block; afterwards all that was done is taken back, or the scheduler forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
-        key = configuration.release, tuple(sorted(configuration.gates.items()))
+        key = spec.version, spec.switches
         before = self._known.pop(key, None)
-        made = self._made(configuration, scenario, before, details)
-        with made.tried:
-            yield made
-            made.note_mixed()
-        if made.has_begun and _is_undone(made):
-            self._known[key] = KnownCluster(made.engine, configuration, scenario)
-            if len(self._known) > MOST_ENGINES:
-                del self._known[next(iter(self._known))]
+        with settled():
+            engine = self._told(state, spec, scenario, before)
+            with engine.savepoint():
+                yield engine
+                # Ports that are taken back are in another order than they came.
+                there = (engine.pod_state(pod) for pod in scenario.pending)
+                mixed = {one.node_name for one in there if one is not None and one.entry.template.ports}
+            is_same = before is not None and before.objects is scenario.objects
+            placed = before.placed if is_same and before is not None else _placed(scenario.objects)
+            if EventFeed(engine).reorder(placed, mixed):
+                self._known[key] = KnownCluster(engine, state, scenario.objects, placed)
+                if len(self._known) > MOST_ENGINES:
+                    del self._known[next(iter(self._known))]
 
-    def _made(
-        self, configuration: LabConfiguration, scenario: Scenario, before: KnownCluster | None, details: bool
-    ) -> WarmSimulation:
-        changes = None if before is None else ScenarioChanges.between(before.scenario, scenario, before.engine.cache)
-        if before is None or changes is None:
-            return WarmSimulation(scenario, _engine(configuration, scenario), configuration.order, details)
-        knows_rest = not changes.has_others and before.shares_rules(configuration)
-        if knows_rest and before.is_same(configuration):
-            engine = before.engine
+    def _told(self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None) -> Engine:
+        events = None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
+        if before is None or events is None:
+            engine = spec.engine(scenario.config_maps)
+            EventFeed(engine).put_all(scenario.objects)
         else:
-            engine = _engine(configuration, scenario, reuse_snapshot_of=before.engine, reuse_answers=knows_rest)
-        changes.tell(EventFeed(engine))
-        return WarmSimulation(scenario, engine, configuration.order, details, knows_table=True, knows_rest=knows_rest)
+            others = any(not is_handed_on(item) for found in differing(before.objects, scenario.objects) for item in found.values())
+            # What no answer depends on, and what is not the scheduler's.
+            plain, other = (replace(one, edits=(), pods=(), order="input", scheduler=_lasting(one)) for one in (before.state, state))
+            knows_rest = not others and plain == replace(other, weights=plain.weights)
+            engine = before.engine
+            same = knows_rest and plain == other and before.state.scheduler == state.scheduler
+            if not same or state.scheduler.get("tie_break") == "random" or spec.equivalence_cache:
+                wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
+                engine = spec.engine_of(wanted, reuse_snapshot_of=engine, reuse_answers=knows_rest)
+            tell(EventFeed(engine), events)
+            if not knows_rest:
+                EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
+        engine.told = scenario.objects
+        return engine
 
 
-def _engine(configuration: LabConfiguration, scenario: Scenario, **more: Any) -> Engine:
-    """A new scheduler."""
-    spec = configuration.spec()
-    wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
-    return spec.engine_of(wanted, **more)
+def _lasting(state: LabState) -> dict[str, Any]:
+    return {name: value for name, value in state.scheduler.items() if name not in ("tie_break", "seed")}
 
 
-def _is_undone(simulation: WarmSimulation) -> bool:
-    """Put right what taking back left in another order; False where that cannot be done."""
-    engine, cache = simulation.engine, simulation.engine.cache
-    if any(profile.points["permit"] for profile in engine.flow.profiles.values()):
-        return False
-    _, states, assumed = cache.counts
-    there = [item for item in simulation.scenario.objects if isinstance(item, Pod) and not item.is_terminal]
-    if assumed or states != len(there):
-        return False
-    ScenarioChanges.of_nodes(simulation.mixed, simulation.scenario).tell(EventFeed(engine))
-    engine.fresh_table().transient[:] = 0
-    engine.look_for_huge()
-    return True
+def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:
+    found: dict[str, list[Pod]] = {}
+    for item in objects:
+        if isinstance(item, Pod) and not item.is_terminal:
+            found.setdefault(item.spec.node_name, []).append(item)
+    return found

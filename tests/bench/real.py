@@ -170,19 +170,17 @@ def lab_step(path: str) -> float:
     """The seconds of one step of the lab, a weight that is moved, after its first answer."""
     from resource import RUSAGE_SELF, getrusage
 
-    from kubeclassic.framework.options import options_of
-    from kubeclassic.framework.schedulerspec import SchedulerSpec
-    from kubeclassic.questions.lab.actions import scorers_of
-    from kubeclassic.questions.lab.labconfiguration import LabConfiguration
-    from kubeclassic.questions.lab.labinput import LabInput
-    from kubeclassic.questions.lab.session import Session
-    from kubeclassic.simulation.scenario import Files
+    from msgspec.structs import replace
 
-    start = LabConfiguration.of(SchedulerSpec.of(options_of({"release": "1.16"})).read())
-    session = Session.begin(LabInput(Files.read([Path(path)])), start)
-    rule = scorers_of(session.state.configuration)[0]
+    from kubeclassic.questions.lab.rules import StateRules
+    from kubeclassic.simulation.scenario import Files
+    from tests.support.labbuild import answered, lab_on
+
+    lab = lab_on(Files.read([Path(path)]), release="1.16")
+    answered(lab, lab.start)
+    rule, weight = next(iter(StateRules(lab.spec, lab.start).known.scorers.items()))
     before = getrusage(RUSAGE_SELF).ru_utime
-    session.do({"do": "weight", "rule": rule.name, "weight": rule.weight + 1})
+    answered(lab, replace(lab.start, weights={rule: weight + 1}))
     return getrusage(RUSAGE_SELF).ru_utime - before
 
 

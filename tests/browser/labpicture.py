@@ -7,35 +7,22 @@ It opens the lab on ``examples/cluster``, moves a weight, asks about a pod that 
 
 from __future__ import annotations
 
-import asyncio
-import socket
 import sys
-import threading
 from pathlib import Path
-
-import uvicorn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests import conftest  # noqa: F401  # makes the package and its helpers importable
 from tests.browser.chromium import Chromium, Visits
+from tests.browser.runninglab import running_lab
 
 
 def main(file: Path) -> None:
     """Write the picture."""
-    from tests.support.labbuild import lab_app
-
-    app, chromium = lab_app(), Chromium()
-    with socket.create_server(("127.0.0.1", 0)) as place:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
-        thread.start()
-        with chromium.in_use() as visits:
-            _take(visits, f"http://127.0.0.1:{place.getsockname()[1]}/token/", file)
-        server.should_exit = True
-        thread.join(10)
+    chromium = Chromium()
+    with running_lab() as lab, chromium.in_use() as visits:
+        _take(visits, lab.url, file)
     chromium.stop()
-    app.worker.close()
 
 
 def _take(visits: Visits, url: str, file: Path) -> None:

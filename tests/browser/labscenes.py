@@ -44,7 +44,7 @@ def scenes(page: Page) -> Iterator[int]:
     yield LOOK
     yield from _clicked(page, "text=1.16 against today")
     page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
-    page.wait_for_function("() => document.lab.model.session.pins.A && document.lab.model.session.release !== '1.16'")
+    page.wait_for_function("() => document.lab.states.pins.A && document.lab.state.scheduler.release !== '1.16'")
     page.wait_for_function(IDLE)
     yield LOOK
 

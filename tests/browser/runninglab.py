@@ -7,22 +7,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import msgspec
 
+from kubeclassic.questions.lab.states import LabState
 from tests.apiserver.app import serving
 from tests.browser.chromium import Visits
-from tests.support.labbuild import Fates, lab_app
+from tests.support.labbuild import Fates, answered, fresh, lab_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from kubeclassic.live.server.labapp import LabApp
-    from kubeclassic.questions.lab.session import Session
 
 PLACES = """() => {
   const { model } = document.lab, { pods, nodes } = model.plot;
   return pods.flatMap(([pod, , , bound], at) => {
     const host = model.placement.hosts[at];
-    return bound < 0 ? [[pod, host < 0 ? null : nodes[host][0], model.placement.whys[at]]] : [];
+    return bound < 0 ? [[pod, host < 0 ? null : nodes[host][0], model.placement.messages.get(pod) ?? ""]] : [];
   });
 }"""
 
@@ -44,14 +45,21 @@ class Running:
     app: LabApp
     url: str
 
-    @property
-    def session(self) -> Session:
-        """What the page looks at."""
-        return self.app.questions.session
+    def state(self, page: Page) -> LabState:
+        """The state that the page shows."""
+        return msgspec.convert(page.evaluate("document.lab.state"), LabState)
 
     def shows(self, page: Page) -> Fates:
-        """Where the page shows the pods that wait."""
+        """Where the page shows the pods that wait, and the scheduler's message where that is nowhere."""
         return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
+
+    def answer(self, page: Page) -> Fates:
+        """What the lab answers to the state that the page shows."""
+        return answered(self.app.lab, self.state(page))
+
+    def simulated(self, page: Page) -> Fates:
+        """What ``simulate`` says of it."""
+        return fresh(self.app.lab, self.state(page))
 
 
 @contextmanager

@@ -15,9 +15,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.cli import run
-from kubeclassic.questions.lab.labconfiguration import LabError
 from tests.conftest import ROOT
-from tests.support.labbuild import session
 from tests.support.manifests import pod
 from tests.support.program import ran
 
@@ -152,13 +150,6 @@ class TestInputsThatLack:
         assert sentence in {one["text"] for one in told.document["warnings"]}
         for given in (cluster, kubeclassic.Cluster.load(cluster)):
             assert sentence in list(map(str, kubeclassic.simulate(given, edits=edit).warnings))
-
-    def test_it_is_no_step_of_the_lab(self, folder: Path) -> None:
-        """In the lab it is no step, and the field says why."""
-        found = session(Path(written("cluster.yaml", NODE, pod("p"))))
-        with pytest.raises(LabError, match="nothing changed: 1 Node, and each is so already"):
-            found.do({"do": "edit", "text": "node pool=gpu taints-=nvidia.com/gpu"})
-        assert len(found.history) == 1
 
     def test_a_replay_without_events(self, folder: Path) -> None:
         """A replay of a file in which nothing happens says so."""

@@ -1,4 +1,4 @@
-// Asks the server: one question at a time for what moves the session, so that answers come in order.
+// Asks the server: one question at a time, so that answers come in order.
 const base = new URL(".", location.href);
 
 export class Trouble extends Error {
@@ -8,22 +8,20 @@ export class Trouble extends Error {
   }
 }
 
-/** The answer to a question; throws Trouble with one line that says what is wrong. */
-export async function ask(path, body) {
+/** The answer to a question about a state; throws Trouble with one line that says what is wrong. */
+export async function ask(question, state, options = {}, cluster = null) {
   let response;
   try {
-    response = await fetch(new URL(`api/${path}`, base), {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body),
+    response = await fetch(new URL("ask", base), {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ question, state, options, cluster }),
     });
   } catch {
     throw new Trouble("the lab does not answer: is it still running? What was tried is kept as long as it runs.");
   }
-  const found = await response.json().catch(() => ({ error: `the lab answered ${response.status}` }));
-  if (!response.ok || found.error) throw new Trouble(found.error, found.field);
+  const found = await response.json().catch(() => ({ trouble: `the lab answered ${response.status}` }));
+  if (!response.ok || found.trouble) throw new Trouble(found.trouble ?? found.error);
   return found;
 }
-
-export const fileOf = (what) => new URL(`save/${what}`, base).href;
 
 /** Runs jobs one after the other. Of jobs with the same key that still wait, only the latest runs: a slider that moves on. */
 export class Line {

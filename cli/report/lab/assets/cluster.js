@@ -10,6 +10,7 @@ export class Cluster {
       onkeydown: (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); this.send(); } } });
     this.like = make("select", {});
     this.count = make("input", { type: "number", min: 1, max: 5000, value: 1, "aria-label": "How many" });
+    this.fresh = { "cpu of a pod": make("input", { value: "500m" }), Memory: make("input", { value: "512Mi" }), "How many": make("input", { type: "number", min: 1, max: 5000, value: 1 }) };
     this.chosen = make("div", { class: "chosen" });
     this.edits = make("ul", { class: "edits" });
     this.place.append(
@@ -21,9 +22,21 @@ export class Cluster {
       make("div", { class: "line" }, make("label", { class: "grow" }, "Add nodes like", this.like), this.count,
         make("button", { type: "button", onclick: () => lab.act({ do: "copy", node: this.like.value, count: Number(this.count.value) }) }, "Add")),
       make("p", { class: "fault", "data-field": "copy", hidden: true }),
+      make("form", { class: "line", "aria-label": "Add pods", onsubmit: (event) => { event.preventDefault(); this.add(); } },
+        Object.entries(this.fresh).map(([title, input]) => make("label", { class: "grow" }, title, input)), make("button", { type: "submit" }, "Add pods")),
+      make("p", { class: "fault", "data-field": "add", hidden: true }),
       make("p", { class: "fault", "data-field": "node", hidden: true }),
       this.edits,
     );
+  }
+
+  /** Adds pods of a new workload. */
+  async add() {
+    const [cpu, memory, count] = Object.values(this.fresh).map((input) => input.value.trim()), { pods } = this.lab.state;
+    const name = `added-${pods.length + 1}`, labels = { app: name };
+    const spec = { containers: [{ name: "main", resources: { requests: { ...(cpu && { cpu }), ...(memory && { memory }) } } }] };
+    await this.lab.act({ do: "add", manifest: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace: "default" },
+      spec: { replicas: Number(count), selector: { matchLabels: labels }, template: { metadata: { labels }, spec } } } });
   }
 
   async send() {
@@ -32,17 +45,18 @@ export class Cluster {
     if (await this.lab.act({ do: "edit", text })) this.text.value = "";
   }
 
-  show(session, plot) {
+  show() {
+    const { lab } = this, { plot } = lab.model, { edits, pods } = lab.state;
     if (this.plotNumber !== plot.number) {
       this.plotNumber = plot.number;
       const names = plot.nodes.map((node) => node[0]), now = this.like.value;
       this.like.replaceChildren(...names.map((name) => make("option", { value: name }, name)));
       if (names.includes(now)) this.like.value = now;
     }
-    const act = (action) => () => this.lab.act(action);
+    const act = (action) => () => lab.act(action);
     const lines = [
-      ...session.edits.map((text, at) => ({ text, undo: { do: "unedit", at } })),
-      ...session.copies.map(({ like, count }) => ({ text: `${count} more like ${like}`, undo: { do: "uncopy", node: like } })),
+      ...edits.map((text, at) => ({ text, undo: { do: "unedit", at } })),
+      ...pods.map(({ metadata, spec }, at) => ({ text: `${spec.replicas} of ${metadata.name}`, undo: { do: "unadd", at } })),
     ];
     this.edits.replaceChildren(...lines.map(({ text, undo }) => make("li", {}, make("code", {}, text),
       make("button", { type: "button", "aria-label": `Take back: ${text}`, onclick: act(undo) }, "×"))));
@@ -61,7 +75,7 @@ export class Cluster {
   }
 
   showChosen() {
-    const { lab } = this, { pod, node } = lab.chosen, made = [], key = JSON.stringify([pod, node, lab.model.session?.number]);
+    const { lab } = this, { pod, node } = lab.chosen, made = [], key = JSON.stringify([pod, node, lab.states.now.number]);
     if (key === this.shownKey) return;
     this.shownKey = key;
     const button = (text, act) => make("button", { type: "button", onclick: act }, text);
@@ -71,7 +85,7 @@ export class Cluster {
         button(isCordoned ? "Uncordon" : "Cordon", () => lab.act({ do: isCordoned ? "uncordon" : "cordon", node })),
         button("Drain", () => lab.act({ do: "drain", node })), button("Add one like it", () => lab.act({ do: "copy", node, count: 1 })), this.form("node", node)));
     }
-    if (pod !== null) made.push(make("div", { class: "line" }, make("b", { class: "name" }, pod), this.form("pod", pod)));
+    if (pod !== null) made.push(make("div", { class: "line" }, make("b", { class: "name" }, pod), button("Delete", () => lab.act({ do: "delete", pod })), this.form("pod", pod)));
     this.chosen.replaceChildren(...made);
   }
 }

@@ -1,4 +1,5 @@
 // The configuration: release, source of the rules, sliders of weights, switches of filters, settings.
+import { SETTINGS } from "./states.js";
 import { parted } from "./tip.js";
 const { make, options } = kubeclassic;
 
@@ -67,15 +68,20 @@ export class Controls {
     this.places.settings.append(make("label", { class: "check" }, this.preemption, "Pods may make others leave (preemption)"));
   }
 
-  show(session) {
-    options(this.release, session.releases.map((one) => [one, one]), session.release);
-    options(this.rules, session.sources.map((one) => [one.key, one.name]), session.source.key);
-    const { fixed } = session;
+  show() {
+    const { state, model, states } = this.lab, { rules, releases, providers } = model, { scheduler } = state;
+    const session = { order: state.order, ...Object.fromEntries(Object.entries(SETTINGS).map(([name, option]) => [name, scheduler[option] ?? null])) };
+    session.scorers = rules.scorers.map(([name, base]) => ({ name, default: base, weight: state.weights[name] ?? base })).sort((one, other) => (one.default === 0) - (other.default === 0));
+    session.filters = rules.filters.map(([name, base, mandatory, runs]) => ({ name, default: base, on: state.switches[name] ?? base, mandatory, runs }));
+    options(this.release, releases.map((one) => [one, one]), scheduler.release);
+    options(this.rules, states.sources(providers, rules).map(({ name }) => [name, name]), states.source(state, providers, rules));
+    const fixed = rules.fixed ? `${scheduler.release} runs its default plugins as they are, besides those of a profile: choose another release` : "";
+    session.fixed = fixed;
     if (fixed) this.showFixed(session);
     else { this.showScorers(session.scorers); this.showFilters(session.filters); }
     for (const one of document.querySelectorAll(".presets [data-moves]")) { one.disabled = Boolean(fixed); one.title = fixed || one.dataset.moves; }
-    options(this.boxes.order, session.choices.order.map((one) => [one, one]), session.order);
-    options(this.boxes.tieBreak, session.choices.tieBreak.map((one) => [one, one]), session.tieBreak);
+    options(this.boxes.order, model.orders.map((one) => [one, one]), session.order);
+    options(this.boxes.tieBreak, model.tieBreaks.map((one) => [one, one]), session.tieBreak);
     for (const name of ["percentage", "hardPodAffinityWeight", "seed"]) {
       if (document.activeElement !== this.boxes[name]) this.boxes[name].value = session[name] ?? "";
     }

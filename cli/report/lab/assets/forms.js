@@ -12,6 +12,23 @@ const NODE = [
 const quoted = (word) => (/^[\w.,:=/+*@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 const listed = (value) => value.split(",").map((one) => one.trim()).filter(Boolean);
 
+const pairs = (found) => Object.entries(found ?? {}).map(([key, value]) => `${key}=${value}`);
+const keyed = ({ key, operator, value, effect }) => (key ? `${key}${operator !== "Exists" && value ? `=${value}` : ""}${effect ? `:${effect}` : ""}` : "*");
+
+/** What the form of a pod shows, from its manifest. */
+function podFields({ metadata, spec }) {
+  const containers = spec.containers ?? [{}], { cpu = "", memory = "" } = containers[0].resources?.requests ?? {};
+  const spread = (spec.topologySpreadConstraints ?? []).map((one) => `${one.topologyKey}:${one.maxSkew}:${one.whenUnsatisfiable}`);
+  return { containers: containers.length, labels: metadata.labels ?? {}, fields: { "requests.cpu": String(cpu), "requests.memory": String(memory), priority: String(spec.priority ?? 0),
+    nodeSelector: pairs(spec.nodeSelector), tolerations: (spec.tolerations ?? []).map(keyed), topologySpreadConstraints: spread } };
+}
+
+/** The same for a node. */
+function nodeFields({ metadata, spec, status }) {
+  const had = status?.allocatable ?? {}, amounts = ["cpu", "memory", "pods"].map((name) => [`allocatable.${name}`, String(had[name] ?? "")]);
+  return { fields: { ...Object.fromEntries(amounts), taints: (spec?.taints ?? []).map(keyed), labels: pairs(metadata.labels) } };
+}
+
 /** The changes, as --set takes them, that make *now*, a text, of *before*. */
 function changes(name, before, now, found) {
   if (!Array.isArray(before)) {
@@ -45,9 +62,9 @@ export class Form {
 
   /** Fills the fields with what is there now. */
   async load() {
-    const found = await this.lab.trying(null, () => ask("form", { kind: this.kind, name: this.name }));
-    if (!found) return;
-    this.found = found;
+    const kind = this.kind === "pod" ? "Pod" : "Node", answer = await this.lab.trying(() => ask("manifest", this.lab.state, { kind, name: this.name }));
+    if (!answer) return;
+    const found = this.found = (this.kind === "pod" ? podFields : nodeFields)(answer.manifest);
     this.inputs = (this.kind === "pod" ? POD : NODE).map(([name, title, hint]) => {
       const value = found.fields[name], input = make("input", { type: "text", "data-name": name, placeholder: hint ?? "", spellcheck: "false", value: Array.isArray(value) ? value.join(", ") : value });
       return input;

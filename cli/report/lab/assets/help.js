@@ -3,6 +3,7 @@ import { ask } from "./api.js";
 import { WORDS } from "./model.js";
 const { make, format } = kubeclassic;
 
+const MOST = 1000;
 const AT_ONCE = 20_000; // nodes times waiting pods: up to so many what helps is asked without a click
 
 export class Help {
@@ -16,47 +17,64 @@ export class Help {
     const { plot } = this.lab.model, at = plot.podAt.get(pod), waits = at !== undefined && plot.pods[at][3] < 0;
     this.pod = pod;
     this.answer = make("div", { "aria-live": "polite" });
-    const button = (text, path, shown) => make("button", { type: "button", onclick: () => this.ask(path, shown) }, text);
+    const button = (text, found) => make("button", { type: "button", onclick: () => this.present(found) }, text);
     const helps = waits && host === null;
-    this.place.replaceChildren(make("div", { class: "line" }, helps ? button("What would help?", "help", (found) => this.helps(found)) : null,
-      button("How many more of this pod?", "more", (found) => this.more(found)), waits ? button("Which release changed it?", "releases", (found) => this.releases(found)) : null), this.answer);
-    if (helps && plot.nodes.length * plot.waiting <= AT_ONCE) this.ask("help", (found) => this.helps(found));
+    this.place.replaceChildren(make("div", { class: "line" }, helps ? button("What would help?", () => this.helps()) : null,
+      button("How many more of this pod?", () => this.more()), waits ? button("Which release changed it?", () => this.releases()) : null), this.answer);
+    if (helps && plot.nodes.length * plot.waiting <= AT_ONCE) this.present(() => this.helps());
     return this.place;
   }
 
-  async ask(path, shown) {
-    const { pod, answer } = this;
+  /** Shows what *found* gives, once the questions before it are answered. */
+  async present(found) {
+    const { answer } = this;
     answer.replaceChildren(make("p", { class: "soft" }, "working ..."));
     try {
-      const found = await this.lab.line.add(() => ask(path, { pod }), "help");
-      if (found && answer.isConnected) answer.replaceChildren(...shown(found));
+      const parts = await this.lab.line.add(found, "help");
+      if (parts && answer.isConnected) answer.replaceChildren(...parts);
     } catch (error) {
       if (answer.isConnected) answer.replaceChildren(make("p", { class: "fault", role: "alert" }, error.message));
     }
   }
 
-  helps({ suggestions, tried }) {
+  async helps() {
+    const { suggestions, tried, told } = await ask("explain", this.lab.state, { pod: this.pod, what_if: true });
     if (!suggestions.length) return [make("h4", {}, "What would help"), make("p", {}, `No change helps, nor do two together: ${format.count(tried)} ${tried === 1 ? "decision" : "decisions"} tried.`)];
-    const line = (one) => make("li", {}, make("div", {}, `${one.change.charAt(0).toUpperCase()}${one.change.slice(1)}: goes to `, make("b", { class: "name" }, one.host),
-      one.victims.length ? `; ${one.victims.join(", ")} must leave` : "", one.evictedBy ? `, until ${one.evictedBy} takes its place` : "", one.effect ? `; ${one.effect}` : ""),
-    one.edits ? make("button", { type: "button", title: one.edits.join("; "), "aria-label": `Apply: ${one.change}`, onclick: () => this.lab.act({ do: "edit", texts: one.edits }) }, "Apply")
-      : make("code", {}, one.words.join("; ")));
-    const group = (title, all) => (all.length ? [make("h4", {}, title), make("ul", { class: "helps" }, all.map(line))] : []);
-    return [...group("What would help", suggestions.filter((one) => !one.isCostly)),
-      ...group("At a cost: other pods lose their node, or this pod does not keep its own", suggestions.filter((one) => one.isCostly)), make("p", { class: "soft" }, "Undo takes it back.")];
+    const line = ([{ change, host, patch }, [outcome, , isEdit]]) => make("li", {}, make("div", {}, `${change.charAt(0).toUpperCase()}${change.slice(1)}: goes to `, make("b", { class: "name" }, host), outcome.slice(host.length)),
+      isEdit ? make("button", { type: "button", title: patch.join("; "), "aria-label": `Apply: ${change}`, onclick: () => this.lab.act({ do: "edit", texts: patch }) }, "Apply") : make("code", {}, patch.join("; ")));
+    const group = (title, wanted) => {
+      const all = suggestions.map((one, at) => [one, told[at]]).filter(([, [, isCostly]]) => isCostly === wanted);
+      return all.length ? [make("h4", {}, title), make("ul", { class: "helps" }, all.map(line))] : [];
+    };
+    return [...group("What would help", false), ...group("At a cost: other pods lose their node, or this pod does not keep its own", true), make("p", { class: "soft" }, "Undo takes it back.")];
   }
 
-  more({ fits, most, stop, nodes }) {
-    const shown = nodes.slice(0, 8).map(([name, count]) => `${name} ${format.count(count)}`).join(", ");
-    return [make("h4", {}, `${fits >= most ? `${format.count(fits)} or more` : format.count(fits)} more fit`),
-      nodes.length ? make("p", {}, `${shown}${nodes.length > 8 ? ` and ${format.count(nodes.length - 8)} more nodes` : ""}`) : null, make("p", { class: "soft" }, `Then: ${stop}`)].filter(Boolean);
+  async more() {
+    const [namespace, name] = this.pod.split("/"), { manifest } = await ask("manifest", this.lab.state, { kind: "Pod", name: this.pod });
+    const { nodeName, ...spec } = manifest.spec, { labels, annotations, ownerReferences } = manifest.metadata;
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: `${name}-more`, namespace, labels, annotations, ownerReferences }, spec };
+    const { fits, stop, nodes } = await ask("capacity", this.lab.state, { pod, pending_first: true, max_limit: MOST });
+    const shown = Object.entries(nodes).sort((one, other) => other[1] - one[1]);
+    return [make("h4", {}, `${fits >= MOST ? `${format.count(fits)} or more` : format.count(fits)} more fit`),
+      make("p", {}, `${shown.slice(0, 8).map(([node, count]) => `${node} ${format.count(count)}`).join(", ")}${shown.length > 8 ? ` and ${format.count(shown.length - 8)} more nodes` : ""}`), make("p", { class: "soft" }, `Then: ${stop.message}`)];
   }
 
-  releases({ releases }) {
+  /** Each release is asked in turn; neighbours with the same node, or with none, are one row. */
+  async releases() {
+    const { state, model } = this.lab, found = [];
+    for (const release of model.releases) {
+      let host = null, message = "";
+      try {
+        const { placement } = await model.answer({ ...state, scheduler: { ...state.scheduler, release } });
+        [host, message] = [placement.host(this.pod), placement.whys[placement.plot.podAt.get(this.pod)]];
+      } catch (error) { ({ message } = error); }
+      if (found.at(-1)?.host === host) found.at(-1).releases.push(release);
+      else found.push({ releases: [release], host, message });
+    }
     const range = (all) => (all.length > 1 ? `${all[0]} to ${all.at(-1)}` : all[0]);
-    const rows = releases.map((one) => make("tr", {}, make("th", { scope: "row" }, range(one.releases)), make("td", {}, one.host ?? `${WORDS.waits}: ${one.message}`),
+    const rows = found.map((one) => make("tr", {}, make("th", { scope: "row" }, range(one.releases)), make("td", {}, one.host ?? `${WORDS.waits}: ${one.message}`),
       make("td", {}, make("button", { type: "button", "aria-label": `Go to release ${one.releases[0]}`, onclick: () => this.lab.act({ do: "release", value: one.releases[0] }) }, "Go"))));
-    return [make("h4", {}, releases.length > 1 ? `Release ${releases[1].releases[0]} is the first that changes it` : "No release changes it"),
+    return [make("h4", {}, found.length > 1 ? `Release ${found[1].releases[0]} is the first that changes it` : "No release changes it"),
       make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Where each release puts it" }, make("table", {}, make("tbody", {}, rows)))];
   }
 }

@@ -2,7 +2,7 @@
 import { cut } from "./tip.js";
 const { make, format } = kubeclassic;
 
-const ROW = 31, AROUND = 12;
+const ROW = 31, AROUND = 12, LEAST = 15, pen = document.createElement("canvas").getContext("2d");
 
 export class List {
   /** *columns*: {title, value(row), text(row)?, number?}; *pick* is told a row's own value. A number's column is as wide as its longest. */
@@ -27,19 +27,34 @@ export class List {
   show(rows, note = "") {
     this.rows = rows;
     this.note = note;
-    let numbers = 0;
-    this.columns.forEach((column, at) => {
-      if (!column.number) return;
-      const longest = rows.reduce((most, row) => Math.max(most, String(column.text ? column.text(row) : column.value(row)).length), column.title.length + 3);
-      this.heads[at].style.width = `${longest + 2}ch`;
-      numbers += longest + 2;
-    });
-    this.table.style.minWidth = `${numbers + 15 * this.columns.filter((column) => !column.number).length}ch`;
+    this.fit();
     this.choose();
   }
 
+  /** Gives columns their widths: numbers are whole, names as far as there is room, and what is empty gives way. */
+  fit() {
+    const widths = this.columns.map((column, at) => {
+      const texts = this.rows.map((row) => this.text(column, row)), empty = at > 0 && texts.every((text) => ["", "-", "0"].includes(text));
+      return empty && texts.length ? 0 : texts.reduce((most, text) => Math.max(most, text.length), column.title.length) + 2;
+    });
+    const sum = (wanted) => widths.reduce((all, width, at) => all + (Boolean(this.columns[at].number) === wanted ? width : 0), 0);
+    pen.font = getComputedStyle(this.table).font;
+    const room = (0.95 * this.scroll.clientWidth) / pen.measureText("0").width - sum(true), names = sum(false), last = widths.length - 1;
+    if (names > room && widths[last] && !this.columns[last].number) widths[last] = Math.max(LEAST, Math.min(widths[last], room - names + widths[last]));
+    const rest = sum(false);
+    this.heads.forEach((head, at) => {
+      const width = this.columns[at].number || rest <= room ? widths[at] : Math.min(widths[at], Math.max(LEAST, Math.floor((widths[at] * room) / rest)));
+      head.style.width = `${width}ch`;
+      head.hidden = !widths[at];
+    });
+    this.shown = this.heads.map((head) => !head.hidden);
+    this.table.style.minWidth = `${this.heads.reduce((all, head) => all + (head.hidden ? 0 : parseInt(head.style.width, 10)), 0)}ch`;
+  }
+
+  text(column, row) { return String(column.text ? column.text(row) : column.value(row)); }
+
   choose() {
-    const text = (row) => this.columns.map((column) => String(column.text ? column.text(row) : column.value(row))).join(" ").toLowerCase();
+    const text = (row) => this.columns.map((column) => this.text(column, row)).join(" ").toLowerCase();
     this.found = this.word ? this.rows.filter((row) => text(row).includes(this.word)) : [...this.rows];
     if (this.sorted) {
       const { at, turn } = this.sorted, { value } = this.columns[at];
@@ -67,7 +82,7 @@ export class List {
     if (this.drawn === `${first} ${last}`) return;
     this.drawn = `${first} ${last}`;
     const space = (rows) => make("tr", { class: "spacer", "aria-hidden": "true" }, (() => {
-      const cell = make("td", { colspan: this.columns.length });
+      const cell = make("td", { colspan: this.shown.filter(Boolean).length });
       cell.style.height = `${rows * ROW}px`;
       return cell;
     })());
@@ -77,7 +92,8 @@ export class List {
 
   line(row) {
     const cells = this.columns.map((column, at) => {
-      const text = String(column.text ? column.text(row) : column.value(row));
+      if (!this.shown[at]) return null;
+      const text = this.text(column, row);
       if (column.number) return make("td", { class: "n" }, text);
       return make("td", {}, at === 0 ? make("button", { type: "button", class: "link", "data-full": text, onclick: () => this.pick(row) }, text || "-") : make("span", { "data-full": text }, text));
     });

@@ -41,12 +41,12 @@ export class Lists {
     }));
     this.lists = [
       new List("Pods", [
-        { title: "Pod", value: pod }, { title: "Node", value: host, text: (row) => host(row) || WORDS.waits }, ...requests,
-        { title: "Priority", number: true, value: (row) => plot.pods[row][2] }, { title: "Why none", value: (row) => placement().whys[row] },
+        { title: "Pod", value: pod }, { title: "Node", value: host, text: (row) => host(row) || [WORDS.waits, placement().whys[row]].filter(Boolean).join(": ") }, ...requests,
+        { title: "Priority", number: true, value: (row) => plot.pods[row][2] },
       ], (row) => lab.choosePod(pod(row))),
       new List("What changed", [
         { title: "Pod", value: (row) => row.pod }, { title: "What", value: (row) => row.word }, { title: "Was on", value: (row) => row.was || "-" },
-        { title: "Is on", value: (row) => row.now || "-" }, { title: "Why not", value: (row) => row.why },
+        { title: "Is on", value: (row) => row.now || row.why || "-" },
       ], (row) => lab.choosePod(row.pod)),
       new List("Nodes", [
         { title: "Node", value: (row) => plot.nodes[row][0] }, ...uses,
@@ -64,9 +64,9 @@ export class Lists {
     const { hosts } = this.lab.placement, waits = [], placed = [];
     model.plot.pods.forEach((_, row) => (hosts[row] < 0 ? waits : placed).push(row));
     const rows = [[...waits, ...placed], changes, model.plot.nodes.map((_, row) => row)][this.now];
-    const total = model.difference ? Object.values(model.difference.counts).reduce((a, b) => a + b, 0) : 0;
+    const total = model.difference?.total ?? 0;
     list.show(rows, this.now === 1 && total > changes.length ? `${format.count(total)} changed in all` : "");
-    this.tabs[0].textContent = `Pods (${format.count(model.plot.pods.length)}, ${format.count(waits.length)} without a node)`;
+    this.tabs[0].textContent = `Pods (${format.count(model.plot.pods.length)})`;
     this.tabs[1].textContent = `What changed (${format.count(total)})`;
     this.tabs[2].textContent = `Nodes (${format.count(model.plot.nodes.length)})`;
   }

@@ -1,32 +1,34 @@
-// The lab's page: it holds the model, asks the server, and lets every part show what came back.
-import { Line, Trouble, ask, fileOf } from "./api.js";
+// The lab's page: it holds the states, asks the server, and lets every part show what came back.
+import { Line, Trouble, ask } from "./api.js";
 import { Cluster } from "./cluster.js";
 import { Controls } from "./controls.js";
 import { Lists } from "./lists.js";
 import { Model, WORDS, mapData } from "./model.js";
 import { PINS, Pins } from "./pins.js";
 import { Presets } from "./presets.js";
+import { States, changed, same } from "./states.js";
 import { cut } from "./tip.js";
 import { Why } from "./why.js";
 const { make, options, format } = kubeclassic;
 
-const SAVES = { rules: "Policy or profile", command: "Commands that give this placement" };
+const SAVES = { "lab-rules.json": "Policy or profile", "lab-command.sh": "Commands that give this placement" };
 const BETWEEN = 40;
 const place = (id) => document.getElementById(id);
 
 class Lab {
-  constructor() {
-    this.model = new Model();
+  constructor(begun) {
+    this.model = new Model(begun);
+    this.states = new States(begun.state);
     this.line = new Line();
     this.chosen = { pod: null, node: null };
     this.setUpBar();
     this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), presets: new Presets(this) };
     this.setUpTop();
-    this.channel = new BroadcastChannel(`kubeclassic-lab-${location.pathname}`);
-    this.channel.onmessage = () => this.look();
+    addEventListener("storage", (event) => { if (event.newValue) { this.states.take(event.newValue); this.look(); } });
   }
 
   get placement() { return this.model.placement; }
+  get state() { return this.states.now.state; }
 
   // --- asking ---------------------------------------------------------------------------------------------------------
 
@@ -34,14 +36,51 @@ class Lab {
   async act(action, key = null) {
     const began = performance.now();
     this.work(1);
-    const found = await this.trying(null, () => this.line.add(() => ask("do", { ...action, ...this.model.seen, against: this.against.value }), key));
+    const done = await this.trying(() => this.line.add(() => this.step(action), key));
     this.work(-1);
-    if (!found) return false;
+    if (!done) return false;
     this.fault(null);
-    this.take(found);
+    this.show();
     document.body.dataset.lag = Math.round(performance.now() - began);
-    this.channel.postMessage(found.session.number);
     return true;
+  }
+
+  /** One step: to another state of the list, or to a new one, which the server has to accept first. */
+  async step(action) {
+    const { states, model } = this, at = { undo: states.at - 1, redo: states.at + 1, goto: action.at }[action.do];
+    const before = states.now.number;
+    if (action.do === "pin") states.pins[action.pin] = states.now;
+    else if (action.do === "unpin") delete states.pins[action.pin];
+    else if (at !== undefined) {
+      if (at < 0 || at >= states.history.length) throw new Trouble(`nothing to ${action.do}`);
+      states.at = at;
+    } else {
+      let field = "";
+      try {
+        const made = await changed(action, states.now.state, this);
+        field = made.field;
+        if (same(made.state, states.now.state)) return true;
+        const found = await model.answer(made.state), idle = found.idle.filter(([text]) => !states.now.state.edits.includes(text));
+        if (action.do === "edit" && idle.length) throw new Trouble(idle.map(([, told]) => told).join("; "), "edit");
+        states.go({ ...made.state, weights: found.rules.weights, switches: found.rules.switches }, made.did, action.drag);
+      } catch (error) {
+        if (error instanceof Trouble) error.field = error.field || field || (action.do === "weight" ? `weight:${action.rule}` : action.name ?? action.do);
+        throw error;
+      }
+    }
+    await this.answered();
+    states.keep();
+    if (this.chosen.pod && before !== states.now.number) this.askWhy();
+    return true;
+  }
+
+  /** Lets the model show the current state, compared with another one; pinned ones are answered, too. */
+  async answered() {
+    const { states, model } = this, other = states.other(this.against.value), answer = await model.answer(states.now.state);
+    const before = other && other.number !== states.now.number ? await model.answer(other.state) : null, others = new Map();
+    for (const [name, pin] of Object.entries(states.pins)) others.set(name, await model.answer(pin.state));
+    model.others = others;
+    model.show(answer, before);
   }
 
   /** Shows that an answer is under way, or that it came: what is seen of the step before is grey, and its headline is gone. */
@@ -50,23 +89,24 @@ class Lab {
     const busy = this.working > 0;
     for (const id of ["outcome", "map", "list"]) place(id).setAttribute("aria-busy", String(busy));
     if (busy) place("verdict").textContent = "working ...";
-    else if (this.model.session) this.showVerdict();
+    else if (this.model.plot) this.showVerdict();
   }
 
-  /** Looks at the session: at the beginning, and when another page of it did something. */
+  /** Shows the current state: at the beginning, and when another page of this lab did something. */
   async look() {
-    const found = await this.trying("look", () => this.line.add(() => ask("session", { ...this.model.seen, against: this.against.value }), "look"));
-    if (found) this.take(found);
+    const isFirst = !this.model.plot, done = await this.trying(() => this.line.add(async () => { await this.answered(); return true; }, "look"));
+    if (!done) return;
+    this.show();
+    if (isFirst) this.chooseFirst();
   }
 
-  async trying(field, job) {
+  async trying(job) {
     try {
-      const found = await job();
-      return found;
+      return await job();
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       this.fault(error);
-      if (this.model.session) this.parts.controls.show(this.model.session);
+      if (this.model.plot) this.parts.controls.show();
       return null;
     }
   }
@@ -74,22 +114,13 @@ class Lab {
   /** Shows an error at its field, and where it is not in view at the top. */
   fault(error) {
     for (const one of document.querySelectorAll(".fault[data-field]")) one.hidden = true;
-    const wanted = error?.field.startsWith("switch") ? "switch" : error?.field;
-    const near = wanted ? document.querySelector(`.fault[data-field="${CSS.escape(wanted)}"]`) : null, top = place("trouble");
+    const near = error?.field ? document.querySelector(`.fault[data-field="${CSS.escape(error.field)}"]`) : null, top = place("trouble");
     if (near && error) { near.textContent = error.message; near.hidden = false; }
     top.hidden = !error || (near !== null && near.offsetParent !== null);
     top.textContent = error?.message ?? "";
   }
 
   // --- showing --------------------------------------------------------------------------------------------------------
-
-  take(found) {
-    const before = this.model.session?.number;
-    this.model.apply(found);
-    this.show();
-    if (before === undefined) this.chooseFirst();
-    else if (this.chosen.pod && before !== found.session.number) this.askWhy();
-  }
 
   /** A page that opens asks about a pod without a node, or where each has one about the first that waited. */
   chooseFirst() {
@@ -98,34 +129,35 @@ class Lab {
   }
 
   show() {
-    const { model, parts } = this, { session, summary, difference, plot } = model;
-    options(this.against, [["step", "the step before"], ["start", "the start"], ...PINS.filter((name) => session.pins[name]).map((name) => [name, `pin ${name}`])], session.pins[this.against.value] || ["step", "start"].includes(this.against.value) ? this.against.value : "step");
+    const { model, parts, states } = this, { summary, difference, plot } = model, pinned = PINS.filter((name) => states.pins[name]);
+    const known = ["step", "start", ...pinned].includes(this.against.value) ? this.against.value : "step";
+    options(this.against, [["step", "the step before"], ["start", "the start"], ...pinned.map((name) => [name, `pin ${name}`])], known);
     this.showVerdict();
-    place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(summary.placed)} of ${format.count(summary.pods)} pods placed on ${format.count(summary.nodes)} nodes`,
-      summary.unschedulable ? `${format.count(summary.unschedulable)} without a node` : "", summary.evicted ? `${format.count(summary.evicted)} had to leave` : "",
-      ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`), `release ${session.release}, ${session.source.name}`].filter(Boolean).join("; ");
-    place("unread").replaceChildren(...session.unread.map((text) => { const line = document.createElement("p"); line.className = "unread"; line.textContent = `${text}.`; return line; }));
-    document.body.dataset.state = session.number;
-    place("undo").disabled = session.at === 0;
-    place("redo").disabled = session.at === session.history.length - 1;
-    options(place("history"), session.history.map((one, at) => [String(at), `${at}: ${one.did}`]), String(session.at));
-    this.showViews(session);
-    parts.controls.show(session);
-    parts.cluster.show(session, plot);
+    place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(plot.nodes.length)} nodes, ${format.count(plot.pods.length)} pods`,
+      difference && summary.evicted ? `${format.count(summary.evicted)} had to leave` : "", ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`),
+      `release ${this.state.scheduler.release}, ${states.source(this.state, model.providers, model.rules)}`].filter(Boolean).join("; ");
+    place("unread").replaceChildren(...model.warnings.filter((one) => one.release).map(({ text }) => make("p", { class: "unread" }, `${text}.`)));
+    document.body.dataset.state = states.now.number;
+    place("undo").disabled = states.at === 0;
+    place("redo").disabled = states.at === states.history.length - 1;
+    options(place("history"), states.history.map((one, at) => [String(at), `${at}: ${one.did}`]), String(states.at));
+    this.showViews(pinned);
+    parts.controls.show();
+    parts.cluster.show();
     parts.lists.show();
-    parts.pins.show(session, summary);
+    parts.pins.show();
     this.drawMaps();
-    parts.pins.fetch().then(() => { if (Object.keys(session.pins).length) { this.showViews(session); this.drawMaps(); } });
   }
 
   showVerdict() {
     if (this.working > 0) return;
-    const { difference, summary } = this.model;
-    place("verdict").textContent = difference ? sentence(difference.words) : `${format.count(summary.placed)} of ${format.count(summary.pods)} pods that wait find a node`;
+    const { difference, verdict, plot, summary } = this.model, placed = plot.pods.filter((pod) => pod[3] >= 0).length;
+    const idle = `${placed ? `All ${format.count(placed)} pods run` : "The cluster is empty"}: add a pod under Cluster`;
+    place("verdict").textContent = difference ? sentence(difference.words) : summary.pods ? verdict : idle;
   }
 
-  showViews(session) {
-    const pinned = PINS.filter((name) => session.pins[name]), views = [["now", "one map"], ...pinned.map((name) => [`${name}|now`, `${name} beside now`]), ...(pinned.length > 1 ? [["A|B", "A beside B"]] : [])];
+  showViews(pinned) {
+    const views = [["now", "one map"], ...pinned.map((name) => [`${name}|now`, `${name} beside now`]), ...(pinned.length > 1 ? [["A|B", "A beside B"]] : [])];
     options(this.view, views, views.some(([key]) => key === this.view.value) ? this.view.value : "now");
     this.view.parentElement.hidden = views.length < 2;
   }
@@ -178,7 +210,10 @@ class Lab {
     const { pod, node } = this.chosen, { why } = this.parts;
     why.wait(pod, node);
     try {
-      const found = await this.line.add(() => ask("why", { pod, node }), "why");
+      const found = await this.line.add(async () => {
+        const one = await ask("explain", this.state, { pod }), close = node === null ? null : await ask("explain", this.state, { pod, node });
+        return { ...one, closeUp: close?.closeUp ?? null, nodeWords: close?.verdict };
+      }, "why");
       if (found) why.show(found, node);
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
@@ -205,7 +240,18 @@ class Lab {
     place("redo").addEventListener("click", () => this.act({ do: "redo" }));
     place("reset").addEventListener("click", () => this.act({ do: "reset" }));
     place("history").addEventListener("change", (event) => this.act({ do: "goto", at: Number(event.target.value) }));
-    place("saves").querySelector(".sheet").append(...Object.entries(SAVES).map(([what, title]) => make("a", { href: fileOf(what), download: "" }, title)));
+    const saved = async (event, name) => {
+      const link = event.currentTarget;
+      if (link.href.startsWith("blob:")) return; // it is the click that downloads
+      event.preventDefault();
+      const found = await this.trying(() => ask("save", this.state));
+      if (!found) return;
+      link.href = URL.createObjectURL(new Blob([found[name]], { type: "text/plain" }));
+      link.click();
+      URL.revokeObjectURL(link.href);
+      link.href = "#";
+    };
+    place("saves").querySelector(".sheet").append(...Object.entries(SAVES).map(([name, title]) => make("a", { href: "#", download: name, onclick: (event) => saved(event, name) }, title)));
     addEventListener("keydown", (event) => {
       const inText = event.target.matches("input[type=text], input[type=search], input[type=number], textarea");
       if (!(event.ctrlKey || event.metaKey) || inText || event.key.toLowerCase() !== "z") return;
@@ -218,6 +264,6 @@ class Lab {
 
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-document.lab = new Lab();
+document.lab = new Lab(await ask("start", null));
 document.lab.look().then(() => document.lab.parts.presets.open());
 addEventListener("resize", () => cut(place("list")));

@@ -24,36 +24,28 @@ export class Presets {
   }
 
   async fill(how) {
-    const { session } = this.lab.model;
-    if (!session.profiles) {
+    const { lab } = this, { release } = lab.state.scheduler;
+    if (!lab.model.rules.profiles) {
       const [most, least] = PRIORITY[how];
-      if (await this.lab.act({ do: "weight", rule: least, weight: 0 })) await this.lab.act({ do: "weight", rule: most, weight: 10 });
+      if (await lab.act({ do: "weight", rule: least, weight: 0 })) await lab.act({ do: "weight", rule: most, weight: 10 });
       return;
     }
-    const text = profile(session.release, FIT[how]);
-    if (text) await this.lab.act({ do: "load", name: how, text });
-    else this.lab.fault({ message: `${how}: releases 1.17 to 1.21 have no scoring strategy; move the weights`, field: "source" });
+    const text = profile(release, FIT[how]);
+    if (text) await lab.act({ do: "load", name: how, text });
+    else lab.fault({ message: `${how}: releases 1.17 to 1.21 have no scoring strategy; move the weights`, field: "source" });
   }
 
   async releases() {
-    const { releases } = this.lab.model.session;
     if (await this.lab.act({ do: "release", value: "1.16" })) {
       await this.lab.parts.pins.pin("A");
-      await this.lab.act({ do: "release", value: releases.at(-1) });
+      await this.lab.act({ do: "release", value: this.lab.model.releases.at(-1) });
     }
   }
 
   // --- a link -----------------------------------------------------------------------------------------------------------
 
-  get state() {
-    const { session } = this.lab.model, settings = ["percentage", "hardPodAffinityWeight", "seed", "order", "tieBreak", "preemption"];
-    return { moves: [{ do: "release", value: session.release }, { do: "source", key: session.source.key },
-      ...Object.entries(session.weights).map(([rule, weight]) => ({ do: "weight", rule, weight })), ...Object.entries(session.switches).map(([rule, on]) => ({ do: "switch", rule, on })),
-      ...settings.map((name) => ({ do: "set", name, value: session[name] }))], edits: session.edits, copies: session.copies };
-  }
-
   async copy() {
-    location.hash = `state=${encodeURIComponent(JSON.stringify(this.state))}`;
+    location.hash = `state=${encodeURIComponent(JSON.stringify(this.lab.state))}`;
     try { await navigator.clipboard.writeText(location.href); this.link.textContent = "The link is copied"; } catch { this.link.textContent = "The link is in the address bar"; }
     setTimeout(() => { this.link.textContent = "Copy a link"; }, 4000);
   }
@@ -64,6 +56,6 @@ export class Presets {
     if (!held) return;
     let state = null;
     try { state = JSON.parse(decodeURIComponent(held)); } catch { this.lab.fault({ message: "the link holds no state: was it copied whole?", field: "" }); return; }
-    if (JSON.stringify(this.state) !== JSON.stringify(state)) await this.lab.act({ do: "restore", ...state });
+    await this.lab.act({ do: "restore", state });
   }
 }

@@ -30,13 +30,14 @@ export class Why {
   }
 
   show(found, node) {
-    const { matrix, closeUp } = found;
+    const { closeUp, placedOn, pod, host, verdict } = found, at = this.lab.model.plot.podAt.get(pod), now = this.lab.placement.host(pod);
+    const end = now === (placedOn ?? host) ? "" : now ? ` In the end it is on ${now}, where it has made room.` : ` In the end it has no node: ${this.lab.placement.whys[at] ?? ""}.`;
     this.place.removeAttribute("aria-busy");
     this.place.replaceChildren(
-      make("h2", {}, "Why here, why not there"), make("h3", {}, found.pod),
-      make("p", { class: "verdict", "aria-live": "polite" }, found.words), this.help.show(found.pod, found.host), make("p", { class: "soft" }, `Asked ${found.moment}.`),
+      make("h2", {}, "Why here, why not there"), make("h3", {}, pod),
+      make("p", { class: "verdict", "aria-live": "polite" }, verdict + end), this.help.show(pod, host), make("p", { class: "soft" }, placedOn ? `Asked as if it were not on ${placedOn} yet.` : "Asked when the pods before it had been tried."),
       node ? make("p", { class: "note" }, found.nodeWords) : make("p", { class: "soft" }, "Choose a node to ask: why not there?"),
-      ...(closeUp ? this.closeUp(closeUp) : []), ...this.reasons(found), ...this.eviction(found), ...this.matrix(matrix, found, node),
+      ...(closeUp ? this.closeUp(closeUp) : []), ...this.reasons(found), ...this.eviction(found), ...this.matrix(found, node),
     );
   }
 
@@ -63,7 +64,12 @@ export class Why {
     return node ? [make("p", { class: "note" }, `Evicting pods on ${node} makes room for it.`)] : [];
   }
 
-  matrix(matrix, found, node) {
+  matrix(found, node) {
+    const asked = found.nodes.find((one) => one.node === node), listed = [...found.nodes.filter((one) => one === asked && node !== found.host), ...found.nodes.filter((one) => one !== asked || node === found.host)];
+    const weights = new Map(listed.flatMap(({ scores }) => Object.entries(scores ?? {}).map(([name, { weight }]) => [name, weight])));
+    const reasons = (one) => Object.fromEntries(one.objections?.length ? one.objections.map(({ rule, reasons: texts }) => [rule, texts]) : (one.predicates ?? one.plugins ?? []).map((rule) => [rule, one.reasons]));
+    const matrix = { nodes: found.counts.nodes, filters: found.rules.map(({ rule }) => rule), scorers: [...weights].map(([name, weight]) => ({ name, weight })),
+      rows: listed.map((one) => [one.node, one.fits, one.visited, reasons(one), Object.fromEntries(Object.entries(one.scores ?? {}).map(([name, { reduced, weight }]) => [name, [reduced, weight]])), one.total]) };
     if (!matrix.rows.length) return [];
     const failing = new Set(matrix.rows.flatMap((row) => Object.keys(row[3]))), filters = matrix.filters.filter((name) => failing.has(name));
     const others = [...failing].filter((name) => !filters.includes(name)), columns = [...filters, ...others];
@@ -88,7 +94,7 @@ export class Why {
       columns.map((name) => (row[3][name] ? make("td", { class: "no", title: row[3][name].join("; ") }, "no") : make("td", { class: "yes" }, row[1] ? "yes" : ""))));
     const body = make("tbody", {}, matrix.rows.slice(0, SHOWN).map(line));
     const more = matrix.rows.length > SHOWN ? make("button", { type: "button", onclick: () => { body.replaceChildren(...matrix.rows.map(line)); more.remove(); } },
-      `Show ${matrix.rows.length - SHOWN} more of ${format.count(matrix.nodes)} nodes`) : null;
+      `Show ${matrix.rows.length - SHOWN} more nodes${matrix.nodes > matrix.rows.length ? `; there are ${format.count(matrix.nodes)}` : ""}`) : null;
     const legend = !differing.length ? make("p", { class: "soft" }, "All nodes here that fit have the same score by every rule.") : make("ul", { class: "legend" }, shown.map(({ name, weight }, at) => make("li", { class: name === decided ? "deciding" : "" }, coloured("span", colour(at), { class: "dot" }), `${name} × ${weight}${name === decided ? ", decides" : ""}`)));
     const same = differing.length && scorers.length > differing.length ? make("p", { class: "soft" }, `The same for all nodes: ${scorers.filter((one) => !differing.includes(one)).map(({ name }) => name).join(", ")}.`) : null;
     return [make("h3", {}, "Nodes by rules"), shown.length ? legend : null, same, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Nodes by rules" },

@@ -1,0 +1,269 @@
+"""The lab: the ordinary questions about one state after the other, asked of schedulers that know the cluster already."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import process_time
+from typing import Any, Literal, TypeVar
+
+import attrs
+import msgspec
+from msgspec.structs import replace
+
+from ...algorithmprovider.registry import PROVIDERS
+from ...api.objects import KubeObject, Node, Pod
+from ...api.record import plain
+from ...api.wire.ownfields import current_manifest
+from ...choices import ORDERS, TIE_BREAKS
+from ...core.engine import Engine
+from ...core.pods.requests import of_node
+from ...exceptions import KubeclassicError, UnknownNameError, one_line
+from ...framework.options import declared_of
+from ...framework.releases import ALL_RELEASES
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.differences import differing
+from ...simulation.edits import without_flag
+from ...simulation.explain.clusterfacts import taint_text
+from ...simulation.input import SILENT, Input
+from ...simulation.scenario import Files
+from ..capacity.ask import capacity
+from ..capacity.options import CapacityOptions
+from ..explain.ask import ExplainResult
+from ..explain.options import WhatIfOptions
+from ..simulate.ask import SimulationRun
+from ..simulate.options import SimulationOptions
+from ..whatif.ask import explained_or_helped, outcome_of
+from .rules import StateRules, read_rules
+from .scenarios import LabScenarios
+from .states import Json, LabState
+from .warmengines import WarmEngines
+
+MOST_ROWS, KEPT_CLUSTERS = 200, 60
+T = TypeVar("T")
+RULES_FILE, PODS_FILE = "lab-rules.json", "lab-pods.json"
+
+
+class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
+    """What the page asks about a state."""
+
+    question: Literal["start", "simulate", "explain", "capacity", "manifest", "load", "save"]
+    state: LabState | None = None
+    """None: that with which the lab begins."""
+    options: Json = {}
+    """Those of the question, by the names that Python has."""
+    cluster: int | None = None
+    """The number of the cluster that the page shows."""
+
+
+@attrs.frozen
+class Given:
+    """What the lab was started with and cannot move: paths, and words of the command line."""
+
+    paths: tuple[str, ...]
+    pods: tuple[str, ...] = ()
+    """More files of waiting pods."""
+    words: tuple[str, ...] = ()
+    """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
+
+
+@attrs.frozen(eq=False)
+class ClusterRows:
+    """Nodes and pods as a page draws them. Nodes are [labels, allocatable, cordoned, taints], pods [requests, priority, node]."""
+
+    number: int
+    objects: Sequence[KubeObject]
+    counted_by: tuple[object, ...]
+    """The release whose way to count requests this is, and its gates."""
+    rows: Mapping[tuple[str, str], list[Any]]
+    """By kind and key."""
+    touched: Sequence[tuple[str, str]]
+    """What differs from the cluster of the number before."""
+
+
+@attrs.define(eq=False)
+class Lab:
+    """One cluster, and the schedulers that know it. Nothing here is for two threads at a time."""
+
+    files: Files
+    spec: SchedulerSpec
+    """What it was started with."""
+    start: LabState
+    given: Given
+    cron_jobs: bool = False
+    engines: WarmEngines = attrs.field(factory=WarmEngines)
+    scenarios: LabScenarios = attrs.field(init=False)
+    _clusters: dict[int, ClusterRows] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.scenarios = LabScenarios(self.files, self.cron_jobs)
+
+    def answer(self, body: bytes) -> Json:
+        """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done."""
+        try:
+            asked = msgspec.json.decode(body, type=LabQuestion)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
+        began = process_time()
+        found: Json = getattr(self, f"_{asked.question}")(asked.state or self.start, asked)
+        return {**found, "seconds": round(process_time() - began, 4)}
+
+    @contextmanager
+    def input(self, state: LabState) -> Iterator[Input]:
+        """The input of *state* for the block, in which one question may be asked."""
+        spec = StateRules(self.spec, state).spec()
+        scenario = self.scenarios.scenario(state, spec)
+        with self.engines.engine(state, spec, scenario) as engine:
+            noted = attrs.evolve(scenario, warnings=self.scenarios.notices(scenario, engine.algorithm))
+            yield Input(scenario=noted, spec=spec, engine=engine, order=state.order, defaults=self.files.defaults)
+
+    # --- questions --------------------------------------------------------------------------------------------------
+
+    def _start(self, state: LabState, asked: LabQuestion) -> Json:
+        """What the page begins with."""
+        return {
+            "state": plain(self.start), "releases": list(ALL_RELEASES), "providers": list(PROVIDERS), "orders": list(ORDERS),
+            "tieBreaks": list(TIE_BREAKS),
+        }  # fmt: skip
+
+    def _simulate(self, state: LabState, asked: LabQuestion) -> Json:
+        """Where the pods go, what the rules of the state are, and what the page does not know of the cluster."""
+        with self.input(state) as given:
+            run = SimulationRun(given, SimulationOptions(forms=()))
+            for _ in run.decisions():
+                pass
+            result, cluster = run.result(), self._cluster(given)
+        rules = StateRules(self.spec, state)
+        known = rules.known
+        return {
+            **result.record(), "verdict": str(result.view().verdict),
+            "idle": [[one.edit.text, without_flag(str(one))] for one in given.scenario.edited if not one.changed],
+            "rules": {
+                "profiles": rules.runs_profiles, "fixed": known.fixed, "weights": rules.weights, "switches": rules.switches,
+                "reads": list(ALL_RELEASES[given.release].configuration.api_versions),
+                "filters": [[name, on, name in known.mandatory, name not in known.idle] for name, on in known.filters.items()],
+                "scorers": list(known.scorers.items()),
+            },
+            "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
+        }  # fmt: skip
+
+    def _explain(self, state: LabState, asked: LabQuestion) -> Json:
+        """Why a pod goes where it goes, or what would help it."""
+        options = _options(WhatIfOptions, asked, str)
+        with self.input(state) as given:
+            result = explained_or_helped(given, options, SILENT)
+        document: Any = result.document
+        if isinstance(result, ExplainResult):
+            return {**plain(replace(document, nodes=_shown(document.nodes, document.host))), "verdict": str(result.view().verdict)}
+        told = [[outcome_of(one), one.is_costly, one.is_edit] for one in result.suggestions]
+        return {**plain(document), "told": told}
+
+    def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
+        """How many more pods fit."""
+        options = _options(CapacityOptions, asked, dict)
+        with self.input(state) as given:
+            pass
+        fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
+        return capacity.ask(fresh, options, SILENT).record()
+
+    def _manifest(self, state: LabState, asked: LabQuestion) -> Json:
+        """The manifest of a pod or a node."""
+        scenario = self.scenarios.scenario(state, StateRules(self.spec, state).spec())
+        wanted = asked.options.get("kind"), asked.options.get("name")
+        for item in (*scenario.objects, *scenario.pending):
+            if (item.kind, item.key if isinstance(item, Pod) else item.name) == wanted:
+                return {"manifest": current_manifest(item)}
+        raise UnknownNameError(f"{wanted[0]}: expected one of the cluster, got {wanted[1]!r}")
+
+    def _load(self, state: LabState, asked: LabQuestion) -> Json:
+        """The Policy or the profile in a file that the page has read."""
+        return read_rules(str(asked.options.get("text")), str(asked.options.get("name")))
+
+    def _save(self, state: LabState, asked: LabQuestion) -> Json:
+        """The state as files: its rules, and the commands that give exactly its placement."""
+        rules = StateRules(self.spec, state)
+        text = json.dumps(rules.document(), indent=2) + "\n"
+        options, files, words = rules.options(), dict[str, str](), ["kubeclassic", "simulate", *self.given.paths]
+        words += [word for path in self.given.pods for word in ("--pods", path)]
+        if state.pods:
+            files[PODS_FILE] = json.dumps({"apiVersion": "v1", "kind": "List", "items": state.pods}, indent=2) + "\n"
+            words += ["--pods", PODS_FILE]
+        for field in attrs.fields(type(options)):
+            declared, value = declared_of(field), getattr(options, field.name)
+            if not declared.flags or value in (None, field.default, {}):
+                continue
+            words.append(declared.flags[0])
+            if declared.takes == "file":
+                files[RULES_FILE] = text
+                words.append(RULES_FILE)
+            elif not isinstance(value, bool):
+                words.append(",".join(f"{gate}={str(on).lower()}" for gate, on in value.items()) if isinstance(value, dict) else str(value))
+        words += ["--order", state.order] if state.order != "input" else []
+        words += [word for edit in state.edits for word in ("--set", edit)]
+        written = "".join(f"cat > {name} <<'END-OF-FILE'\n{content}END-OF-FILE\n" for name, content in files.items())
+        return {RULES_FILE: text, "lab-command.sh": f"{written}{shlex.join([*words, *self.given.words])}\n"}
+
+    # --- the cluster ------------------------------------------------------------------------------------------------
+
+    def _cluster(self, given: Input) -> ClusterRows:
+        """The nodes and pods of *given*, with the rows of the latest cluster for what is the same."""
+        engine, scenario = given.engine, given.scenario
+        objects = (*scenario.objects, *scenario.pending)
+        counted_by = engine.release.version, *sorted(engine.gates.items())
+        before = next(reversed(self._clusters.values()), ClusterRows(0, (), (), {}, ()))
+        if before.counted_by == counted_by:
+            left, come = differing(before.objects, objects)
+            if not (left or come):
+                return before
+            gone = list(left)
+        else:
+            gone, come = list(before.rows), {(item.kind, item.key): item for item in objects}
+        made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
+        gone = [key for key in gone if key in before.rows and key not in made]
+        touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]
+        rows = {**before.rows, **made}
+        for key in gone:
+            del rows[key]
+        found = ClusterRows(before.number + 1, objects, counted_by, rows, touched)
+        self._clusters[found.number] = found
+        if len(self._clusters) > KEPT_CLUSTERS:
+            del self._clusters[next(iter(self._clusters))]
+        return found
+
+    def _since(self, seen: int | None, now: ClusterRows) -> Json:
+        """The rows of *now* that a page lacks which shows the cluster of number *seen*."""
+        keys: Any = now.rows
+        if seen in self._clusters:
+            keys = dict.fromkeys(key for number in range(seen + 1, now.number + 1) for key in self._clusters[number].touched)
+        rows = [[*key, now.rows[key]] for key in keys if key in now.rows]
+        gone = [key for key in keys if key not in now.rows]
+        return {"number": now.number, "since": seen if seen in self._clusters else None, "rows": rows, "gone": gone}
+
+
+def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
+    """The options of a question about a pod, which is given by name or as a manifest; files are not read."""
+    try:
+        if isinstance(asked.options.get("pod"), pod):
+            return kind(**asked.options)
+    except TypeError as error:
+        raise KubeclassicError(f"options: {one_line(str(error))}") from None
+    expected = "a name" if pod is str else "a manifest"
+    raise KubeclassicError(f"pod: expected {expected}, got {one_line(repr(asked.options.get('pod')), 100)}")
+
+
+def _row(item: Node | Pod, engine: Engine) -> list[Any]:
+    if isinstance(item, Node):
+        return [dict(item.labels), of_node(item.status.allocatable), item.spec.unschedulable, [taint_text(one) for one in item.spec.taints]]
+    state = engine.pod_state(item) if item.spec.node_name else None
+    template = engine.template_of(item) if state is None else state.entry.template
+    return [{name: number for name, number in template.requests.items() if number}, item.priority, item.spec.node_name]
+
+
+def _shown(nodes: Sequence[Any], host: str | None) -> list[Any]:
+    """The nodes of an explanation that the page lists: the host, then the best and the nearest, half and half where there are too many."""
+    others = [node for node in nodes if node.name != host]
+    fitting, failing = ([node for node in others if node.fits is fits] for fits in (True, False))
+    best = fitting[: max(MOST_ROWS // 2, MOST_ROWS - len(failing))]
+    return [*(node for node in nodes if node.name == host), *best, *failing[: MOST_ROWS - len(best)]]

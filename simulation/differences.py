@@ -1,0 +1,99 @@
+"""What is new of a cluster since another one: where long sequences differ, and events for a scheduler that knows the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import compress, count
+from operator import is_not
+from typing import TypeVar
+
+from ..api.objects import KubeObject, Node, Pod
+from ..core.cluster.cache import Cache
+from ..core.feed import EventFeed
+
+T = TypeVar("T")
+ByKey = dict[tuple[str, str], KubeObject]
+"""Objects by kind and key."""
+Event = tuple[str, KubeObject]
+"""``put``, ``replace`` or ``delete``, and the object."""
+
+
+def other_places(before: Sequence[T], now: Sequence[T]) -> list[int] | None:
+    """The places at which *now* holds another object than *before*; None if one of them is longer.
+
+    >>> other_places([a := "a", "b"], [a, "c"])
+    [1]
+    """
+    return list(compress(count(), map(is_not, before, now))) if len(before) == len(now) else None
+
+
+def without_ends(before: Sequence[T], now: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+    """Both without the objects that they begin with in common, and without those that they end with.
+
+    >>> without_ends("abcd", "axyd")
+    ('bc', 'xy')
+    """
+    most = min(len(before), len(now))
+    start = next(compress(count(), map(is_not, before, now)), most)
+    end = next(compress(count(), map(is_not, reversed(before), reversed(now))), most)
+    end = min(end, most - start)
+    return before[start : len(before) - end], now[start : len(now) - end]
+
+
+def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
+    """What is only in *before*, and what is only in *now*."""
+    before, now = without_ends(before, now)
+    held, kept = set(map(id, now)), set(map(id, before))
+    gone = {(item.kind, item.key): item for item in before if id(item) not in held}
+    come = {(item.kind, item.key): item for item in now if id(item) not in kept}
+    for key in [key for key, item in come.items() if gone.get(key) == item]:
+        del gone[key], come[key]
+    return gone, come
+
+
+def is_handed_on(item: KubeObject) -> bool:
+    """Whether a scheduler hands *item* on to the next one: nodes, and pods that are on one."""
+    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.spec.node_name))
+
+
+def pods_of_nodes(names: Collection[str], objects: Iterable[KubeObject]) -> Iterator[Pod]:
+    """The pods of *objects* on the nodes of these *names*, in order."""
+    return (item for item in objects if isinstance(item, Pod) and item.spec.node_name in names)
+
+
+def events_between(before: Sequence[KubeObject], now: Sequence[KubeObject], cache: Cache) -> list[Event] | None:
+    """Events after which a scheduler knows nodes and pods as if it had been told of *now* alone; *cache* knows *before*.
+
+    None where no events lead there. The pods of a node whose list changes go and come again in their order.
+    """
+    gone, come = differing(before, now)
+    nodes = [item for item in come.values() if isinstance(item, Node)]
+    new = [node for node in nodes if (node.kind, node.key) not in gone]
+    if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
+        return None
+    if new and ([item for item in now if isinstance(item, Node)][-len(new) :] != new or any(one.name in cache.infos for one in new)):
+        return None
+    replaced = [node for node in nodes if (node.kind, node.key) in gone]
+    if not all(_takes_the_place(node, gone[node.kind, node.key], cache) for node in replaced):
+        return None
+    found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
+    if mixed := {item.spec.node_name for item in (*gone.values(), *come.values()) if isinstance(item, Pod)}:
+        found += [*(("delete", pod) for pod in pods_of_nodes(mixed, before)), *(("put", pod) for pod in pods_of_nodes(mixed, now))]
+    return found
+
+
+def _takes_the_place(node: Node, old: KubeObject, cache: Cache) -> bool:
+    """Whether *node* has the zone and the images of *old*: else the order of nodes, or of counts of images, would be another."""
+    assert isinstance(old, Node)
+    return cache.zone_key(node.labels) == cache.zone_key(old.labels) and node.status.images == old.status.images
+
+
+def tell(feed: EventFeed, events: Iterable[Event]) -> None:
+    """Let *feed* deliver the events."""
+    for what, item in events:
+        if what == "delete":
+            feed.delete(item)
+        elif what == "put":
+            feed.put(item)
+        elif isinstance(item, Node):
+            feed.engine.replace_node(item)

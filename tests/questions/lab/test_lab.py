@@ -1,0 +1,227 @@
+"""The lab: each state is answered as ``simulate`` answers it, whatever was asked before; and what it saves says the same."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.questions.lab.lab import Lab
+from kubeclassic.questions.lab.rules import StateRules
+from kubeclassic.questions.lab.states import LabState
+from tests.conftest import ROOT
+from tests.support.build import Json
+from tests.support.examples import examples
+from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, moved, town
+from tests.support.program import FIND, MAIN
+
+NODES = st.lists(st.integers(0, 63), min_size=2, max_size=10)
+VARIANTS = st.lists(st.integers(0, 63), min_size=1, max_size=12)
+REPORT = "analytics/yearly-report"
+PODS = {
+    "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "added", "namespace": "default"},
+    "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "added"}}, "template": {
+        "metadata": {"labels": {"app": "added"}}, "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
+    }},
+}  # fmt: skip
+
+
+def follow(lab: Lab, drawn: list[tuple[int, int, int]]) -> None:
+    """After each move the answer is that of a new scheduler; a state that is refused is refused by both."""
+    state = lab.start
+    for one in drawn:
+        after = moved(lab, state, one)
+        try:
+            found = answered(lab, after)
+        except KubeclassicError:
+            with pytest.raises(KubeclassicError):
+                fresh(lab, after)
+            continue
+        state = after
+        assert found == fresh(lab, state)
+
+
+class TestMoves:
+    @examples(1)
+    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, min_size=1, max_size=6))
+    def test_any_moves(self, nodes: list[int], placed: list[int], waiting: list[int], drawn: list[tuple[int, int, int]]) -> None:
+        """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same reason if that is nowhere."""
+        follow(town(nodes, placed, waiting), drawn)
+
+    def test_fifty_moves_of_the_example(self) -> None:
+        """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
+        draw = random.Random(28)
+        follow(example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)])
+
+    @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
+    def test_what_is_known_is_used_again(self, release: str) -> None:
+        """The scheduler is used again after an edit, its table after a weight, and no longer after a node has gone."""
+        lab = example_lab(release)
+
+        def engine_of(state: LabState) -> object:
+            with lab.input(state) as found:
+                return found.engine
+
+        first = engine_of(lab.start)
+        edited = replace(lab.start, edits=("node general-a1 allocatable.cpu=9",))
+        assert engine_of(edited) is first
+        weighed = replace(edited, weights={next(iter(StateRules(lab.spec, edited).known.scorers)): 7})
+        second = engine_of(weighed)
+        assert second is not first
+        assert second.table is first.table  # type: ignore[attr-defined]
+        gone = replace(weighed, edits=("delete node general-a1",))
+        assert engine_of(gone).table is not first.table  # type: ignore[attr-defined]
+        assert answered(lab, gone) == fresh(lab, gone)
+
+    def test_what_questions_leave(self) -> None:
+        """Evictions, trials of what would help, explanations of placed pods and huge requests leave nothing behind."""
+        lab, last = example_lab(), "kube-system/node-agent-gpu-b1"
+        state = replace(lab.start, edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",))
+        before = ask(lab, "simulate", state)
+        assert before["summary"]["evicted"] == 2
+        ask(lab, "explain", state, pod=REPORT, what_if=True)
+        ask(lab, "explain", state, pod="kube-system/dns-6955765f44-gq6bp", node="gpu-b1")
+        assert answered(lab, replace(state, edits=("pod shop/orders-1 requests.memory=9E",)))
+        assert fates(before) == answered(lab, state) == fresh(lab, state)
+
+
+class TestRules:
+    @pytest.mark.parametrize("release", list(FRAMEWORK_RELEASES))
+    def test_what_is_moved_counts(self, release: str) -> None:
+        """Weights, a rule that is off, the weight of affinity and the percentage count as in the saved profile; in 1.17 no rule moves."""
+        lab = example_lab(release)
+        scheduler = {**lab.start.scheduler, "hard_pod_affinity_weight": 50, "percentage_of_nodes_to_score": 60}
+        state = replace(
+            lab.start, scheduler=scheduler, weights={"ImageLocality": 50, "TaintToleration": 0}, switches={"TaintToleration": False}
+        )
+        rules = StateRules(lab.spec, state)
+        profile = next(iter(rules.spec().engine().profiles.values()))
+        names = [rule.name for rule in profile.algorithm.predicates]
+        assert ("TaintToleration" in names) is (release == "1.17")
+        assert ({rule.name: weight for rule, weight in profile.algorithm.priorities}["ImageLocality"] == 50) is (release != "1.17")
+        version = rules.document()["apiVersion"].rpartition("/")[2]
+        assert version == FRAMEWORK_RELEASES[release].configuration.default_version
+        assert answered(lab, state) == fresh(lab, state)
+
+    @pytest.mark.parametrize("release", ["1.15", "1.21", "1.27"])
+    def test_rules_can_be_loaded_again(self, release: str) -> None:
+        """The saved Policy or profile, loaded again, gives the same placement."""
+        lab = example_lab(release)
+        state = replace(lab.start, weights=dict.fromkeys(list(StateRules(lab.spec, lab.start).known.scorers)[:3], 9))
+        text = ask(lab, "save", state)["lab-rules.json"]
+        loaded = {key: value for key, value in ask(lab, "load", state, text=text, name="saved").items() if key != "seconds"}
+        assert answered(lab, replace(lab.start, scheduler={**lab.start.scheduler, **loaded})) == answered(lab, state)
+
+    def test_another_release_keeps_what_it_knows(self) -> None:
+        """Weights of rules that the release has count, others do not; a profile in another version gives way to the default one."""
+        lab = example_lab()
+        state = replace(lab.start, weights={"MostRequestedPriority": 50, "ImageLocality": 7})
+        assert ask(lab, "simulate", state)["rules"]["weights"] == {"MostRequestedPriority": 50}
+        newer = {**lab.start.scheduler, "release": "1.20", "profile": {"apiVersion": "kubescheduler.config.k8s.io/v1"}}
+        found = ask(lab, "simulate", replace(state, scheduler=newer))
+        assert (found["rules"]["weights"], found["rules"]["reads"]) == ({"ImageLocality": 7}, ["v1beta1"])
+
+    def test_a_policy_is_not_dropped_in_silence(self, tmp_path: Path) -> None:
+        """1.17 to 1.22 read Policies, which the lab runs up to 1.16 only: it says what makes a profile of one."""
+        file = tmp_path / "policy.json"
+        file.write_text('{"kind": "Policy", "apiVersion": "v1"}')
+        with pytest.raises(KubeclassicError, match=r"release 1\.20 runs a profile in the lab, which `kubeclassic policy migrate` makes"):
+            example_lab("1.20", policy=file)
+
+
+class TestQuestions:
+    def test_why_and_the_list_say_the_same(self) -> None:
+        """Why a pod goes somewhere names the node where it is; of a node that turns it down the reason."""
+        lab = example_lab()
+        found = ask(lab, "simulate", lab.start)
+        for one in found["pods"]:
+            told = ask(lab, "explain", lab.start, pod=one["pod"])
+            assert (told["host"], told["error"]) == (one["host"], one["error"])
+        told = ask(lab, "explain", lab.start, pod="shop/cache-wkw9cj5hqm-1", node="gpu-b1")
+        assert told["verdict"].startswith("shop/cache-wkw9cj5hqm-1 does not fit on gpu-b1: node(s) had taints that the pod didn't tolerate")
+
+    def test_what_helps_does(self) -> None:
+        """Each suggestion that is an edit gives the pod the node that it names, but where it says that another pod takes it."""
+        lab = example_lab()
+        found = ask(lab, "explain", lab.start, pod=REPORT, what_if=True)
+        tried = [
+            (one["host"], answered(lab, replace(lab.start, edits=tuple(one["patch"])))[REPORT][0])
+            for one, (_, _, is_edit) in zip(found["suggestions"], found["told"], strict=True)
+            if is_edit and one["evictedBy"] is None and "takenBy" not in one
+        ]
+        assert tried
+        assert [host for host, _ in tried] == [host for _, host in tried]
+
+    def test_added_pods_and_manifests(self) -> None:
+        """A workload that is added waits with its pods; a pod is counted by its manifest; unknown names are told in one line."""
+        lab = example_lab("1.27")
+        state = replace(lab.start, pods=(PODS,))
+        names = [pod for pod in answered(lab, state) if pod.startswith("default/added-")]
+        assert len(names) == 2
+        manifest = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "more"}, "spec": manifest["spec"]}
+        assert ask(lab, "capacity", state, pod=pod, pending_first=True, max_limit=5)["fits"] == 5
+        for question, options in (("manifest", {"kind": "Node", "name": "nope"}), ("explain", {"pod": "nope"})):
+            with pytest.raises(KubeclassicError, match="nope"):
+                ask(lab, question, state, **options)
+
+    def test_only_what_differs_is_sent(self) -> None:
+        """A page that follows step by step has the rows of a page that is opened now, and gets only those that differ."""
+        lab, draw = example_lab("1.27"), random.Random(5)
+        found = ask(lab, "simulate", lab.start)
+        page, number, state = shown({}, found), found["cluster"]["number"], lab.start
+        found = ask(lab, "simulate", replace(state, edits=("node general-a1 unschedulable=true",)), number)
+        assert [row[:2] for row in found["cluster"]["rows"]] == [["Node", "general-a1"]]
+        for _ in range(40):
+            with contextlib.suppress(KubeclassicError):
+                after = moved(lab, state, (draw.randrange(14), draw.randrange(1000), draw.randrange(13)))
+                found = ask(lab, "simulate", after, number)
+                state, page = after, shown(page, found)
+                number = found["cluster"]["number"] if found["cluster"] else number
+                assert page == shown({}, ask(lab, "simulate", state))
+
+
+def shown(page: Json, found: Json) -> Json:
+    """The rows that a page has after an answer."""
+    cluster = found["cluster"]
+    if cluster is None:
+        return page
+    gone = {(kind, key) for kind, key in cluster["gone"]}
+    kept = {key: row for key, row in page.items() if key not in gone} if cluster["since"] else {}
+    return kept | {(kind, key): row for kind, key, row in cluster["rows"]}
+
+
+class TestSaved:
+    def test_commands_give_the_same(self, tmp_path: Path) -> None:
+        """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile with pods that are added."""
+        program = tmp_path / "bin" / "kubeclassic"
+        program.parent.mkdir()
+        program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")
+        program.chmod(0o755)
+        (tmp_path / "examples").symlink_to(ROOT / "examples")
+        lab = example_lab()
+        first = replace(
+            lab.start, weights={"MostRequestedPriority": 50}, order="queue",
+            edits=("copy node gpu-b1 x2", "node gpu-b1-2 labels.copied=yes", "drain node general-a1"),
+            scheduler={**lab.start.scheduler, "hard_pod_affinity_weight": 50, "seed": 3, "tie_break": "random", "preemption": False},
+        )  # fmt: skip
+        second = replace(
+            lab.start, pods=(PODS,), switches={"NodeResourcesFit": False}, edits=("pod shop/* requests.cpu=2",),
+            scheduler={**lab.start.scheduler, "release": "1.27", "percentage_of_nodes_to_score": 50},
+        )  # fmt: skip
+        for state in (first, second):
+            text = ask(lab, "save", state)["lab-command.sh"].rstrip() + " -o json"
+            path = f"{program.parent}:/usr/bin:/bin"
+            done = subprocess.run(["bash", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False, env={"PATH": path})
+            assert done.returncode in (0, 1), done.stderr
+            assert fates(json.loads(done.stdout)) == answered(lab, state)
