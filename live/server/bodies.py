@@ -108,7 +108,7 @@ def read_json(body: bytes) -> Any:
     if not body.strip():
         raise RequestError("body", "nothing", "a JSON object")
     if sum(map(body.count, _BEGIN_VALUES)) > MOST_VALUES:
-        raise RequestError("body", f"more than {MOST_VALUES:,} values", "no more than that", TOO_LARGE)
+        raise RequestError("body", "more", f"at most {MOST_VALUES:,} values", TOO_LARGE)
     try:
         return json.loads(body, parse_constant=_no_number)
     except RecursionError:

@@ -142,7 +142,7 @@ class RequestLimiter:
 
     def _check(self, count: int) -> None:
         if count > self.limits.body_bytes:
-            raise RequestError("body", f"more than {self.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
+            raise RequestError("body", "more", f"at most {self.limits.body_bytes} bytes", TOO_LARGE)
 
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)

@@ -58,7 +58,7 @@ class TestSliders:
         page.fill("#cluster textarea", "pod nope/* requests.cpu=2")
         page.press("#cluster textarea", "Enter")
         page.wait_for_selector(".fault[data-field=edit]:not([hidden])")
-        assert "got no Pod that it is about" in page.inner_text(".fault[data-field=edit]")
+        assert "expected at least one Pod that it matches" in page.inner_text(".fault[data-field=edit]")
         assert page.input_value("#cluster textarea") == "pod nope/* requests.cpu=2"
 
 

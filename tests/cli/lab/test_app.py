@@ -113,7 +113,7 @@ class TestBodies:
         [
             (b"", 200, "question: "), (b"{", 200, "question: "), (b"[]", 200, "question: "), (b"[" * 100_000, 200, "question: "),
             (b'{"question": NaN}', 200, "question: "), (b"\xff", 200, "question: "), (b'{"question": "\xff"}', 200, "question: "),
-            (b" " * (3 << 20), 413, "body: got more than"),
+            (b" " * (3 << 20), 413, "body: expected at most "),
         ],
     )  # fmt: skip
     def test_no_question(self, page: Page, body: bytes, status: int, text: str) -> None:

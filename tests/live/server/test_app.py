@@ -95,7 +95,7 @@ class TestLimits:
         caller = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=1000))
         found = caller.post("/filter", b" " * 1001)
         assert found.status_code == 413
-        assert found.json()["error"] == "body: expected no more than that, got more than 1000 bytes"
+        assert found.json()["error"] == "body: expected at most 1000 bytes, got more"
 
         async def parts() -> AsyncIterator[bytes]:
             for _ in range(4):
