@@ -17,7 +17,7 @@ from ..core.release.fact import RuleFact, rule_facts
 from .config.defaults import default_plugins
 from .config.fielderrors import Context
 from .facts.facttable import facts_between
-from .migrate.equivalents import COUNTED_ELSEWHERE
+from .migrate.draft import COUNTED_ELSEWHERE
 from .registry import DEFAULT_REGISTRY
 from .status import POINTS
 

@@ -31,8 +31,8 @@ from ...simulation.executors import run_on
 from ...simulation.input import edits_of, objects_of, paths_among, scenario_of, spec_of
 from ...simulation.releasenotes import input_notices, with_release_notices
 from ...simulation.scenario import Scenario
+from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Simulation
-from ..compare.contestants import SUCCESSORS
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
 from .measures import Measures, replay_measures, simulation_measures

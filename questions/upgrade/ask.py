@@ -43,15 +43,13 @@ from ...framework.facts.facttable import ReleaseFact
 from ...framework.releases import find_any_release, nearest_release, telling_versions
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
+from ...simulation.sides import KINDS
 from ..asking import SILENT, GivenCluster, Observer, asked_by
-from ..compare.causes import KINDS
 from ..result import NOTHING_TRIED, Result
-from .causes import BY_FACT, EARLIER
+from .facts import BY_FACT, EARLIER
 from .options import UpgradeOptions
-from .stages import POLICY, StartedWith, stages_of, way_of
-from .upgrade import upgrade as through_all
-from .upgradedocument import MovedPod, UpgradeDocument
-from .way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
+from .sides import POLICY, specs_of, way_of
+from .upgrade import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, MovedPod, Upgrade, UpgradeDocument, upgraded
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -321,17 +319,18 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
     profile = options.profile
     if profile is not None and not isinstance(profile, Mapping):
         profile = configuration_document(profile).data
-    given = StartedWith(policy=_policy(options.policy), profile=profile, percentage=options.percentage)
-    stages = stages_of(way_of(start, options.end, steps), given)
-    ends = {stage.release.version: stage.engine(scenario.config_maps) for stage in (stages[0], stages[-1])}
+    policy = _policy(options.policy)
+    specs = specs_of(way_of(start, options.end, steps), policy, profile, options.percentage)
+    ends = {spec.version: spec.engine(scenario.config_maps) for spec in (specs[0], specs[-1])}
     read = ComparisonInput.of(scenario, ends, {}, asked=steps or (start, options.end), order=options.order)
     observer.ready(read)
     warnings = read.warnings
-    way = Way.of(read.scenario, stages, given.traits, mode=options.mode, order=options.order)
+    traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
+    asked = Upgrade.of(read.scenario, specs, traits, mode=options.mode, order=options.order)
     pod = _checked_pod(options.pod or "", scenario)
-    document = through_all(way, observer, tuple(group.record() for group in warnings), options.executor)
+    document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
-        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in way.differing(found))
+        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in asked.differing(found))
         document = replace(document, nodes=nodes)
     return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
 

@@ -16,10 +16,23 @@ from ....api.record import plain
 from ....core.decision.decision import Decision
 from ....core.decision.fiterror import reasons_in
 from ....core.engine import Engine
-from ....questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
-from ....questions.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
-from ....questions.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
+from ....questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME
 from ....simulation.reasons import about, shortage_of
+from ....simulation.sides import (
+    ERROR,
+    KINDS,
+    NOT_VISITED,
+    PREDICATE,
+    SAMPLING,
+    SCORE,
+    TIE,
+    TURNED_DOWN,
+    UNKNOWN,
+    Cause,
+    JudgedNode,
+    best,
+    node_view,
+)
 
 _PODS = "MatchInterPodAffinity InterPodAffinity"
 _BY_SUBJECT: Mapping[str, str] = {

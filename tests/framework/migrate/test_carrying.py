@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.carrying import carried
-from kubeclassic.framework.migrate.translation import Migration
+from kubeclassic.framework.migrate.draft import Migration
+from kubeclassic.framework.migrate.fromplugins import carried
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

@@ -17,11 +17,10 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
-from kubeclassic.questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
-from kubeclassic.questions.compare.causes import ERROR, PREDICATE, SCORE, TIE
-from kubeclassic.questions.compare.compare import compare
+from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, compare
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for, find_families, read_lines
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import ERROR, FREE, LOCKED, MODES, PREDICATE, SCORE, TIE, Decided, decided
 from tests.support.build import node, pod
 from tests.support.drawnclusters import Drawn
 from tests.support.examples import examples
@@ -63,11 +62,11 @@ class TestLocked:
         """However others decide, their clusters end as the first one's, and the first one goes its own way."""
         scenario, (first, second) = drawn(seed), releases[:2]
         found = compare(scenario, engines(first, second), mode=LOCKED)
-        infos = [one.engine.cache.infos.values() for one in found.contestants]
+        infos = [one.engine.cache.infos.values() for one in found.sides]
         tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
         assert tables[0] == tables[1]
-        alone = compare(scenario, engines(first), mode=LOCKED).contestants[0].simulation.outcomes
-        led = found.contestants[0].simulation.outcomes
+        alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
+        led = found.sides[0].simulation.outcomes
         assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
 
 

@@ -19,15 +19,13 @@ from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.facts.facttable import BY_ID
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.compare.agreement import FREE
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.upgrade.causes import UNKNOWN
-from kubeclassic.questions.upgrade.stages import StartedWith, stages_of
-from kubeclassic.questions.upgrade.upgrade import upgrade as through_all
-from kubeclassic.questions.upgrade.upgradedocument import UpgradeDocument
-from kubeclassic.questions.upgrade.way import Way
+from kubeclassic.questions.upgrade.facts import UNKNOWN
+from kubeclassic.questions.upgrade.sides import specs_of
+from kubeclassic.questions.upgrade.upgrade import Upgrade, UpgradeDocument, upgraded
 from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.input import scenario_of
+from kubeclassic.simulation.sides import FREE
 from tests.bench.realdump import RealDump
 from tests.conftest import ROOT
 from tests.framework.facts.forms import CLUSTERS, Json, node, pod
@@ -45,7 +43,7 @@ def window(rnd: Random, length: int) -> list[str]:
 
 
 def check(cluster: list[Any], versions: list[str]) -> None:
-    """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to courses that share nothing."""
+    """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to steps that share nothing."""
     scenario = scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
     alone = [kubeclassic.simulate(cluster, version) for version in versions]
     evicted = {eviction.pod for found in alone for eviction in found.evictions}  # it has no host any more by a decision on another pod
@@ -54,9 +52,8 @@ def check(cluster: list[Any], versions: list[str]) -> None:
         stay = found.hosts.keys() - free.ways.keys() - evicted
         assert {pod: hosts[at] for pod, hosts in free.ways.items()} == {pod: found.hosts[pod] for pod in free.ways}, version
         assert {pod: found.hosts[pod] for pod in stay} == {pod: alone[0].hosts[pod] for pod in stay}, version
-    way = Way.of(scenario, stages_of(versions, StartedWith()))
-    locked = through_all(way)
-    apart = through_all(attrs.evolve(way, shares=False))
+    asked = Upgrade.of(scenario, specs_of(versions))
+    locked, apart = upgraded(asked), upgraded(attrs.evolve(asked, shares=False))
     assert moves(locked) == moves(apart)
     assert unknown(free) == unknown(locked) == []
 
