@@ -8,10 +8,10 @@ framework/plugins/legacy_registry.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 from ..algorithmprovider.gates import resolved_gates
-from ..api.record import Record, says
+from ..api.record import Record
 from ..core.release import PolicyCells, Release
 from ..core.release.fact import RuleFact, rule_facts
 from .config.defaults import default_plugins
@@ -42,11 +42,15 @@ class Successor(Record):
     """A predicate or priority, and what took its place."""
 
     kind: Literal["predicate", "priority", "priority argument", "built in"]
-    rule: Annotated[str | None, says("null: it was built in, or is new.")]
-    before: Annotated[str | None, says("How the rule comes to run.")]
+    rule: str | None
+    """null: it was built in, or is new."""
+    before: str | None
+    """How the rule comes to run."""
     plugins: tuple[PluginPoints, ...]
-    after: Annotated[str | None, says("How the plugins come to run.")]
-    words: Annotated[str, says("What became different.")]
+    after: str | None
+    """How the plugins come to run."""
+    words: str
+    """What became different."""
 
 
 def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:

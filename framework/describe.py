@@ -35,11 +35,13 @@ class ReleaseSummary(Record):
     """A release in a line."""
 
     release: str
-    like: Annotated[str, says("The patch level that it is like.")]
+    like: str
+    """The patch level that it is like."""
     runs: Generation
-    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(
+    is_default: bool = field(
         name="default"
     )
+    """Taken by default with a Policy, or where no node says one."""
     other_patches: OtherPatches = ""
 
 
@@ -54,7 +56,8 @@ class DescribedPlugin(Record):
     """A plugin of a release."""
 
     points: tuple[str, ...]
-    weight: Annotated[int | None, says("Null for a plugin that does not score.")]
+    weight: int | None
+    """Null for a plugin that does not score."""
     is_default: bool = field(name="default")
 
 
@@ -65,7 +68,8 @@ class ClassicRelease(DocumentRecord):
     release: str
     like: str
     runs: Literal["predicates and priorities"]
-    predicates: Annotated[InWords, says("Name -> in words, in running order.")]
+    predicates: InWords
+    """Name -> in words, in running order."""
     priorities: InWords
     gates: InWords
     facts: Facts = ()
@@ -79,7 +83,8 @@ class PluginRelease(DocumentRecord):
     release: str
     like: str
     runs: Literal["plugins"]
-    plugins: Annotated[Mapping[str, DescribedPlugin], says("In the order of the default profile.")]
+    plugins: Mapping[str, DescribedPlugin]
+    """In the order of the default profile."""
     gates: InWords
     facts: Facts = ()
     other_patches: OtherPatches = ""
@@ -89,8 +94,10 @@ class ReleaseDifference(Record):
     """One name in which two releases of a kind differ, in words; null where one of them does not have it."""
 
     about: Part
-    what: Annotated[str, says("The name of the rule or gate.")]
-    words: Annotated[str | None, says("What a gate decides; null for other names.")]
+    what: str
+    """The name of the rule or gate."""
+    words: str | None
+    """What a gate decides; null for other names."""
     before: str | None
     after: str | None
 
@@ -101,18 +108,13 @@ class ReleaseDiff(DocumentRecord):
     KIND = "ReleaseDiff"
     before: str
     after: str
-    differences: Annotated[tuple[ReleaseDifference, ...], says("In rules, their weights, and gates.")] = ()
-    successors: Annotated[
-        tuple[Successor, ...],
-        says(
-            "Between a release with predicates and priorities and one with plugins: what took the place of each rule. "
-            "It is always from the older to the newer release."
-        ),
-    ] = ()
-    facts: Annotated[
-        tuple[ReleaseFact, ...],
-        says("What the releases after the older one, up to the newer one, do otherwise, oldest first."),
-    ] = ()
+    differences: tuple[ReleaseDifference, ...] = ()
+    """In rules, their weights, and gates."""
+    successors: tuple[Successor, ...] = ()
+    """Between a release with predicates and priorities and one with plugins: what took the place of each rule. It is always from the
+    older to the newer release."""
+    facts: tuple[ReleaseFact, ...] = ()
+    """What the releases after the older one, up to the newer one, do otherwise, oldest first."""
 
     @property
     def is_backwards(self) -> bool:

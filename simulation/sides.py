@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
 from ..api.objects import Pod
-from ..api.record import Record, field, says
+from ..api.record import Record, field
 from ..core.arrays.trail import NO_ROWS
 from ..core.arrays.types import Rows
 from ..core.decision.decision import Decision
@@ -180,7 +180,8 @@ class WeighedScore(Record):
 
     score: int
     weight: int
-    total: Annotated[int, says("Score times weight.")]
+    total: int
+    """Score times weight."""
 
 
 class JudgedNode(Record):
@@ -188,9 +189,11 @@ class JudgedNode(Record):
 
     node: str
     state: Literal["fits", "turned down", "not visited", "not asked"]
-    rules: Annotated[tuple[str, ...], says("Those that turn it down.")] = ()
+    rules: tuple[str, ...] = ()
+    """Those that turn it down."""
     reasons: tuple[str, ...] = ()
-    scores: Annotated[Mapping[str, WeighedScore], says("By rule.")] = field(default_factory=dict)
+    scores: Mapping[str, WeighedScore] = field(default_factory=dict)
+    """By rule."""
     total: int | None = None
 
 
@@ -242,8 +245,10 @@ class Cause(Record):
     """Why the two differ."""
 
     kind: CauseKind
-    rule: Annotated[str | None, says("The predicate or plugin that turns the node down, or the rule whose scores decided.")] = None
-    side: Annotated[str | None, says("The configuration that it concerns.")] = None
+    rule: str | None = None
+    """The predicate or plugin that turns the node down, or the rule whose scores decided."""
+    side: str | None = None
+    """The configuration that it concerns."""
     node: str | None = None
     text: str = ""
 

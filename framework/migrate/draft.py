@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import attrs
 
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig, TlsConfig
-from ...api.record import UNSET, Record, UnsetType, field, plain, says
+from ...api.record import UNSET, Record, UnsetType, field, plain
 from ...core.release import Release
 from ...core.release.fact import rule_facts
 from ...exceptions import UnknownNameError
@@ -99,7 +99,8 @@ class WrittenExtender(Record, kw_only=True):
     bind_verb: str | UnsetType = UNSET
     enable_https: bool | UnsetType = field(default=UNSET, name="enableHTTPS")
     tls_config: WrittenTls | UnsetType = UNSET
-    http_timeout: Annotated[str | UnsetType, says("A duration such as 2s or 1500ms.")] = UNSET
+    http_timeout: str | UnsetType = UNSET
+    """A duration such as 2s or 1500ms."""
     node_cache_capable: bool | UnsetType = UNSET
     managed_resources: tuple[WrittenResource, ...] | UnsetType = UNSET
     ignorable: bool | UnsetType = UNSET
@@ -183,15 +184,18 @@ def target_release(name: str, argument: str) -> Release:
 class WrittenPlugin(Record):
     """A plugin that is enabled or disabled."""
 
-    name: Annotated[str, says("* is all plugins.")]
-    weight: Annotated[int | UnsetType, says("Of its scores.")] = UNSET
+    name: str
+    """* is all plugins."""
+    weight: int | UnsetType = UNSET
+    """Of its scores."""
 
 
 class WrittenPoint(Record):
     """The plugins of one extension point; multiPoint: of all that they have."""
 
     disabled: tuple[WrittenPlugin, ...]
-    enabled: Annotated[tuple[WrittenPlugin, ...], says("In the order in which they run.")]
+    enabled: tuple[WrittenPlugin, ...]
+    """In the order in which they run."""
 
 
 class WrittenPoints(Record, kw_only=True):
@@ -213,7 +217,8 @@ class WrittenArguments(Record):
     """The arguments of a plugin."""
 
     name: str
-    args: Annotated[Mapping[str, Any], says("As Kubernetes has them.")]
+    args: Mapping[str, Any]
+    """As Kubernetes has them."""
 
 
 class WrittenProfile(Record):
@@ -221,9 +226,8 @@ class WrittenProfile(Record):
 
     scheduler_name: str
     plugins: WrittenPoints
-    plugin_config: Annotated[
-        tuple[WrittenArguments, ...] | UnsetType, says("The arguments of plugins that have some.")
-    ] = UNSET
+    plugin_config: tuple[WrittenArguments, ...] | UnsetType = UNSET
+    """The arguments of plugins that have some."""
 
 
 class WrittenConfiguration(Record, kw_only=True):

@@ -73,12 +73,12 @@ class Loss(Record):
     """A pod that finds a node under one configuration, and none under the other."""
 
     pod: str
-    node: Annotated[str, says("Where the one puts it.")]
-    reason: Annotated[
-        str,
-        says("What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like, or a rule."),
-    ]
-    text: Annotated[str, says("What the other one says.")]
+    node: str
+    """Where the one puts it."""
+    reason: str
+    """What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like, or a rule."""
+    text: str
+    """What the other one says."""
 
 
 class LossReason(Record):
@@ -92,7 +92,8 @@ class Losses(Record):
     """Pods that find a node under one configuration, and none under the other."""
 
     pods: tuple[Loss, ...]
-    reasons: Annotated[tuple[LossReason, ...], says("How many pods for which reason, the most frequent first.")]
+    reasons: tuple[LossReason, ...]
+    """How many pods for which reason, the most frequent first."""
 
 
 Told = tuple[Cause, str]
@@ -135,17 +136,20 @@ def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> 
 class ComparedConfiguration(Record):
     """One configuration, and how its pods and nodes end. In mode locked the nodes are the same for all."""
 
-    name: Annotated[str, says("a to h, as on the command line.")]
-    text: Annotated[str, says("As it was asked for.")]
+    name: str
+    """a to h, as on the command line."""
+    text: str
+    """As it was asked for."""
     release: str
     summary: Summary
-    fragmentation: Annotated[Mapping[str, float], says("Resource -> the share of the free room on nodes where a waiting pod does not fit.")]
-    nodes_by_use: Annotated[
-        Mapping[str, Annotated[list[Count], Meta(min_length=10, max_length=10)]],
-        says("Resource -> how many nodes are how full, in tenths."),
-    ]
-    hosts: Annotated[Mapping[str, str | None], says("Pod -> its node in the end.")]
-    evicted: Annotated[Mapping[str, str], says("Pod that had to leave -> the pod that took its place.")]
+    fragmentation: Mapping[str, float]
+    """Resource -> the share of the free room on nodes where a waiting pod does not fit."""
+    nodes_by_use: Mapping[str, Annotated[list[Count], Meta(min_length=10, max_length=10)]]
+    """Resource -> how many nodes are how full, in tenths."""
+    hosts: Mapping[str, str | None]
+    """Pod -> its node in the end."""
+    evicted: Mapping[str, str]
+    """Pod that had to leave -> the pod that took its place."""
 
 
 class ComparedPod(Record):
@@ -162,7 +166,8 @@ class FirstDifference(Record):
     pod: str
     number: Count
     retry: bool
-    first: Annotated[str | None, says("The node that the first one chose.")]
+    first: str | None
+    """The node that the first one chose."""
     second: str | None
     verdict: Verdict
     cause: Cause
@@ -173,15 +178,21 @@ class AgreementCounts(Record):
 
     decisions: Count
     same: Count
-    errors: Annotated[Count, says("Of these: both ended in an error, such as that of an extender, so that they say nothing.")]
+    errors: Count
+    """Of these: both ended in an error, such as that of an extender, so that they say nothing."""
     equally_good: Count
     different: Count
     gated: Count
-    equal_for_both: Annotated[Count, says("Of those equally good: the second one, too, scores both nodes the same.")]
-    equal_for_second_alone: Annotated[Count, says("Of those that are different: only the second one scores both nodes the same.")]
-    same_feasible: Annotated[Count, says("The same nodes fit.")]
-    same_best: Annotated[Count, says("The same nodes are best.")]
-    best_within: Annotated[Count, says("All best nodes of the second are best for the first, too.")]
+    equal_for_both: Count
+    """Of those equally good: the second one, too, scores both nodes the same."""
+    equal_for_second_alone: Count
+    """Of those that are different: only the second one scores both nodes the same."""
+    same_feasible: Count
+    """The same nodes fit."""
+    same_best: Count
+    """The same nodes are best."""
+    best_within: Count
+    """All best nodes of the second are best for the first, too."""
 
 
 class CauseCount(Record):
@@ -199,28 +210,40 @@ class ConfigurationPair(Record):
 
     first: str
     second: str
-    alike: Annotated[Count, says("Pods that end on the same node, or on none in both.")]
-    elsewhere: Annotated[tuple[ComparedPod, ...], says("Pods that end on another node.")]
-    first_alone: Annotated[tuple[ComparedPod, ...], says("Placed by the first alone.")]
-    second_alone: Annotated[tuple[ComparedPod, ...], says("Placed by the second alone.")]
-    gated: Annotated[tuple[ComparedPod, ...], says("Placed by one, not tried by the other.")]
-    lost: Annotated[Losses, says("The pods of firstAlone: why the second one has no node for them.")]
-    gained: Annotated[Losses, says("The pods of secondAlone: why the first one has no node for them.")]
+    alike: Count
+    """Pods that end on the same node, or on none in both."""
+    elsewhere: tuple[ComparedPod, ...]
+    """Pods that end on another node."""
+    first_alone: tuple[ComparedPod, ...]
+    """Placed by the first alone."""
+    second_alone: tuple[ComparedPod, ...]
+    """Placed by the second alone."""
+    gated: tuple[ComparedPod, ...]
+    """Placed by one, not tried by the other."""
+    lost: Losses
+    """The pods of firstAlone: why the second one has no node for them."""
+    gained: Losses
+    """The pods of secondAlone: why the first one has no node for them."""
     first_difference: FirstDifference | None
     differing_decisions: Count
     agreement: AgreementCounts
-    causes: Annotated[tuple[CauseCount, ...], says("The most frequent first.")]
+    causes: tuple[CauseCount, ...]
+    """The most frequent first."""
 
 
 class ComparedDecision(Record):
     """What one configuration decides."""
 
     host: str | None
-    error: Annotated[str | None, says("The scheduler's own message.")]
-    room_on: Annotated[str | None, says("Where it makes room by preemption.")]
+    error: str | None
+    """The scheduler's own message."""
+    room_on: str | None
+    """Where it makes room by preemption."""
     victims: tuple[str, ...]
-    gated: Annotated[bool, says("It does not try the pod, for its scheduling gates.")]
-    nodes: Annotated[tuple[JudgedNode, ...], says("How it judges each node in question.")]
+    gated: bool
+    """It does not try the pod, for its scheduling gates."""
+    nodes: tuple[JudgedNode, ...]
+    """How it judges each node in question."""
 
 
 class DifferenceCause(Cause, kw_only=True):
@@ -233,26 +256,33 @@ class DifferingCycle(Record):
     """A cycle in which not all decide the same."""
 
     pod: str
-    number: Annotated[Count, says("Which decision, from 0.")]
-    retry: Annotated[bool, says("It is the pod's second try, after it made room.")]
-    decisions: Annotated[Mapping[str, ComparedDecision], says("By configuration; one that did not try the pod again is missing.")]
-    causes: Annotated[Mapping[str, DifferenceCause], says("By configuration, for those that differ from the first.")]
+    number: Count
+    """Which decision, from 0."""
+    retry: bool
+    """It is the pod's second try, after it made room."""
+    decisions: Mapping[str, ComparedDecision]
+    """By configuration; one that did not try the pod again is missing."""
+    causes: Mapping[str, DifferenceCause]
+    """By configuration, for those that differ from the first."""
 
 
 class ComparisonDocument(ResultDocument, kw_only=True):
     """The same pods through two or more configurations; the others are compared with the first one."""
 
     KIND = "Comparison"
-    mode: Annotated[
-        Literal["locked", "free"],
-        says("locked: all decide on the same state each time, that of the first one; free: each has its own cluster."),
-    ]
-    same: Annotated[bool, says("Whether all decisions are the same.")]
-    pods: Annotated[Count, says("Pods that were to be scheduled.")]
-    decisions: Annotated[Count, says("Tries after a preemption among them.")]
+    mode: Literal["locked", "free"]
+    """locked: all decide on the same state each time, that of the first one; free: each has its own cluster."""
+    same: bool
+    """Whether all decisions are the same."""
+    pods: Count
+    """Pods that were to be scheduled."""
+    decisions: Count
+    """Tries after a preemption among them."""
     configurations: Annotated[tuple[ComparedConfiguration, ...], Meta(min_length=1)]
-    against: Annotated[tuple[ConfigurationPair, ...], says("Each configuration but the first, beside the first.")]
-    differences: Annotated[tuple[DifferingCycle, ...], says("Those in which not all decide the same, in order.")]
+    against: tuple[ConfigurationPair, ...]
+    """Each configuration but the first, beside the first."""
+    differences: tuple[DifferingCycle, ...]
+    """Those in which not all decide the same, in order."""
 
 
 # --- how often two agree --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import yaml
@@ -21,7 +21,7 @@ from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.notices import NoticeGroup
 from ...api.reading.secrets import without_secrets
-from ...api.record import Count, Record, plain, says
+from ...api.record import Count, Record, plain
 from ...api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
 from ...core.engine import Engine
@@ -64,7 +64,8 @@ class MigrationNote(Record):
 
     subject: str
     text: str
-    upstream: Annotated[str | None, says("What upstream's own translation of 1.19 to 1.22 does there, if it is something else.")]
+    upstream: str | None
+    """What upstream's own translation of 1.19 to 1.22 does there, if it is something else."""
 
 
 class MigrationReport(Record):
@@ -73,11 +74,14 @@ class MigrationReport(Record):
     release: str
     target: str
     newer_labels: bool
-    policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form, without credentials.")]
+    policy: dict[str, Any] | None
+    """What was given, in its JSON form, without credentials."""
     profile: dict[str, Any]
     notes: tuple[MigrationNote, ...]
-    source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
-    left_out: Annotated[Count, says("Extenders that it names and that the check did not call.")] = 0
+    source: Literal["Policy", "profile"] = "Policy"
+    """What was given."""
+    left_out: Count = 0
+    """Extenders that it names and that the check did not call."""
 
 
 @attrs.frozen(kw_only=True, repr=False)

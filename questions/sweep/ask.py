@@ -45,10 +45,14 @@ class SweepDocument(ResultDocument, kw_only=True):
     """The table of a sweep."""
 
     KIND = "Sweep"
-    settings: Annotated[tuple[str, ...], says("The columns that say what a run was, in order.")]
-    objectives: Annotated[tuple[str, ...], says("The columns that say what it came to, in order.")]
-    failed: Annotated[Count, says("How many runs have an error.")]
-    runs: Annotated[Sequence[Run], says("In the order of the grid.")]
+    settings: tuple[str, ...]
+    """The columns that say what a run was, in order."""
+    objectives: tuple[str, ...]
+    """The columns that say what it came to, in order."""
+    failed: Count
+    """How many runs have an error."""
+    runs: Sequence[Run]
+    """In the order of the grid."""
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)

@@ -54,11 +54,12 @@ Change = Annotated[
 class UpgradeCause(Record):
     """How often a step changes decisions for one reason."""
 
-    effect: Annotated[
-        Effect, says("A fact of the release; or an earlier decision, after which the nodes were filled otherwise; or it is not known.")
-    ]
-    fact: Annotated[str | None, says("Its id.")]
-    rule: Annotated[str | None, says("The first rule that differs, else the one that the fact is about.")]
+    effect: Effect
+    """A fact of the release; or an earlier decision, after which the nodes were filled otherwise; or it is not known."""
+    fact: str | None
+    """Its id."""
+    rule: str | None
+    """The first rule that differs, else the one that the fact is about."""
     decisions: Count
 
 
@@ -66,27 +67,35 @@ class MovedPod(Record):
     """A decision that a step changes."""
 
     pod: str
-    before: Annotated[str, says("The release.")]
+    before: str
+    """The release."""
     after: str
-    retry: Annotated[bool, says("It is another try of a pod that made room.")]
+    retry: bool
+    """It is another try of a pod that made room."""
     change: Change
-    old: Annotated[str | None, says("The node before, or that on which it made room.")]
+    old: str | None
+    """The node before, or that on which it made room."""
     new: str | None
     effect: Effect
-    fact: Annotated[str | None, says("The id of the fact.")]
+    fact: str | None
+    """The id of the fact."""
     kind: CauseKind
     rule: str | None
-    node: Annotated[str | None, says("The node in question.")]
-    points: Annotated[int | None, says("How many points of 100 that node gains by the rule on the node before.")]
+    node: str | None
+    """The node in question."""
+    points: int | None
+    """How many points of 100 that node gains by the rule on the node before."""
     text: str
 
 
 class DifferingNode(Record):
     """A node of which the releases on the two sides of a step say something else, on the same state of the cluster."""
 
-    after: Annotated[str, says("The newer release.")]
+    after: str
+    """The newer release."""
     node: str
-    old: Annotated[str, says("Whether it fits in the older release, and why not; or its points of 100 by the rule that decides.")]
+    old: str
+    """Whether it fits in the older release, and why not; or its points of 100 by the rule that decides."""
     new: str
 
 
@@ -95,7 +104,8 @@ class UpgradeStep(Record):
 
     before: str
     after: str
-    differ: Annotated[Count, says("How many decisions differ.")]
+    differ: Count
+    """How many decisions differ."""
     gained: Count
     lost: Count
     makes_room: Count
@@ -108,14 +118,15 @@ class UpgradeStage(Record):
     """A release of the way."""
 
     release: str
-    like: Annotated[str, says("The patch level that it is like.")]
-    runs: Annotated[str, says("What of a Policy or a profile it runs.")]
-    placed: Annotated[Count, says("Pods that find a node.")]
+    like: str
+    """The patch level that it is like."""
+    runs: str
+    """What of a Policy or a profile it runs."""
+    placed: Count
+    """Pods that find a node."""
     unplaced: Count
-    same_as: Annotated[
-        str | None,
-        says("The first release of the way since which no decision differs; null: this one."),
-    ]
+    same_as: str | None
+    """The first release of the way since which no decision differs; null: this one."""
     other_patches: OtherPatches = ""
 
 
@@ -123,18 +134,22 @@ class UpgradeDocument(ResultDocument):
     """The same pods through each release of an upgrade."""
 
     KIND = "Upgrade"
-    mode: Annotated[
-        Literal["locked", "free"],
-        says("All releases decide on the same states, which the first one's decisions make; or each goes its own way."),
-    ]
-    same: Annotated[bool, says("No step changes a decision.")]
-    pods: Annotated[Count, says("How many pods were tried.")]
+    mode: Literal["locked", "free"]
+    """All releases decide on the same states, which the first one's decisions make; or each goes its own way."""
+    same: bool
+    """No step changes a decision."""
+    pods: Count
+    """How many pods were tried."""
     stages: tuple[UpgradeStage, ...]
     steps: tuple[UpgradeStep, ...]
-    moved: Annotated[tuple[MovedPod, ...], says("By step, in the order of decisions.")]
-    facts: Annotated[tuple[ReleaseFact, ...], says("Those that are a cause.")]
-    ways: Annotated[Mapping[str, tuple[str | None, ...]], says("Pod that moves -> its node in each release of the way.")]
-    nodes: Annotated[tuple[DifferingNode, ...] | UnsetType, says("With --pod: the nodes that differ in the steps that move it.")] = UNSET
+    moved: tuple[MovedPod, ...]
+    """By step, in the order of decisions."""
+    facts: tuple[ReleaseFact, ...]
+    """Those that are a cause."""
+    ways: Mapping[str, tuple[str | None, ...]]
+    """Pod that moves -> its node in each release of the way."""
+    nodes: tuple[DifferingNode, ...] | UnsetType = UNSET
+    """With --pod: the nodes that differ in the steps that move it."""
 
 
 # --- the upgrade ----------------------------------------------------------------------------------------------------
