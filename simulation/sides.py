@@ -277,6 +277,15 @@ class SideView:
         return found
 
 
+def refusal_of(side: str, view: JudgedNode) -> Cause | None:
+    """Why a side does not take a node: it turned the node down, or did not look at it; None: it could have taken it, or was not asked."""
+    if view.state == TURNED_DOWN:
+        return Cause(PREDICATE, next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
+    if view.state == NOT_VISITED:
+        return Cause(SAMPLING, None, side, view.node, "the search found enough nodes before it reached this one")
+    return None
+
+
 def cause_of(first: SideView, second: SideView) -> Cause:
     """Why *second* decides otherwise than *first*."""
     both, hosts = (first, second), (first.decision.host, second.decision.host)
@@ -286,13 +295,10 @@ def cause_of(first: SideView, second: SideView) -> Cause:
     for one in both:
         if one.decision.host is None and not one.decision.is_fit_error:
             return Cause(ERROR, side=one.side.name, text=one.decision.error or "")
-    crosswise = [(one, host) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None]
-    for one, host in crosswise:
-        if (view := one.nodes[host]).state == TURNED_DOWN:
-            return Cause(PREDICATE, next(iter(view.rules), None), one.side.name, host, "; ".join(view.reasons))
-    for one, host in crosswise:
-        if one.nodes[host].state == NOT_VISITED:
-            return Cause(SAMPLING, None, one.side.name, host, "the search found enough nodes before it reached this one")
+    crosswise = (refusal_of(one.side.name, one.nodes[host]) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None)
+    refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == SAMPLING)
+    if refusals:
+        return refusals[0]
     return Cause(PREEMPTION) if None in hosts else _tipped(first, second, hosts[0] or "", hosts[1] or "")
 
 

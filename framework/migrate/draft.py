@@ -21,14 +21,13 @@ from ..config.defaults import LATEST
 from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
 
 
-@attrs.frozen(repr=False)
-class Note:
+class Note(Record):
     """One part of a Policy without an exact equivalent, and what replaces it."""
 
     subject: str
     """A predicate, a priority, a plugin, or a field of the Policy."""
     text: str
-    upstream: str = ""
+    upstream: str | None = None
     """What upstream's own translation does there, if it is something else."""
 
     def __str__(self) -> str:
@@ -118,20 +117,15 @@ def written_extenders(extenders: Sequence[ExtenderConfig], weights: Sequence[int
 
 def _written(extender: ExtenderConfig, weight: int) -> WrittenExtender:
     managed = tuple(WrittenResource(one.name, one.ignored_by_scheduler or UNSET) for one in extender.managed_resources)
-    return WrittenExtender(
-        url_prefix=extender.url_prefix or UNSET, filter_verb=extender.filter_verb or UNSET, preempt_verb=extender.preempt_verb or UNSET,
-        prioritize_verb=extender.prioritize_verb or UNSET, weight=weight or UNSET, bind_verb=extender.bind_verb or UNSET,
-        enable_https=extender.enable_https or UNSET, tls_config=UNSET if extender.tls is None else _tls(extender.tls),
-        http_timeout=duration_text(extender.timeout) or UNSET, node_cache_capable=extender.node_cache_capable or UNSET,
-        managed_resources=managed or UNSET, ignorable=extender.ignorable or UNSET,
-    )  # fmt: skip
+    tls = WrittenTls(**_set(WrittenTls, extender.tls))
+    written = {"weight": weight, "tls_config": tls if plain(tls) else None, "http_timeout": duration_text(extender.timeout)}
+    return WrittenExtender(**_set(WrittenExtender, extender, **written, managed_resources=managed))
 
 
-def _tls(tls: TlsConfig) -> WrittenTls | UnsetType:
-    data = (base64.b64encode(part).decode() or UNSET for part in (tls.cert_data, tls.key_data, tls.ca_data))
-    files = (tls.server_name or UNSET, tls.cert_file or UNSET, tls.key_file or UNSET, tls.ca_file or UNSET)
-    found = WrittenTls(tls.insecure or UNSET, *files, *data)
-    return found if plain(found) else UNSET
+def _set(kind: type[Record], given: ExtenderConfig | TlsConfig | None, **written: Any) -> dict[str, Any]:
+    """The fields of *kind* that are set: as they are *written*, else those of *given*, bytes in base64."""
+    found = {name: written[name] if name in written else getattr(given, name, None) for name in kind.__struct_fields__}
+    return {name: base64.b64encode(one).decode() if isinstance(one, bytes) else one for name, one in found.items() if one}
 
 
 def duration_text(seconds: float) -> str:
@@ -146,11 +140,6 @@ def duration_text(seconds: float) -> str:
 
 SORTER, BINDER, GATES = "PrioritySort", "DefaultBinder", "SchedulingGates"
 DEVICES = "DynamicResources"
-ALONE: Mapping[str, str] = {
-    "queueSort": "queue_sort", "preFilter": "pre_filter", "reserve": "reserve", "permit": "permit", "preBind": "pre_bind", "bind": "bind",
-    "postBind": "post_bind",
-}  # fmt: skip
-"""Extension point -> the field of :class:`WrittenPoints`, of those that only a user's own plugins are at alone."""
 TARGETS: Mapping[str, Release] = {
     version: release for version, release in FRAMEWORK_RELEASES.items() if not release.configuration.lists_points
 }
@@ -213,6 +202,13 @@ class WrittenPoints(Record, kw_only=True):
     post_bind: WrittenPoint | UnsetType = UNSET
 
 
+ALONE = {
+    json: name for name, json in zip(WrittenPoints.__struct_fields__, WrittenPoints.__struct_encode_fields__, strict=True)
+    if json not in ("multiPoint", "preScore", "score")
+}  # fmt: skip
+"""Extension point -> the field of :class:`WrittenPoints`, of those that only a user's own plugins are at alone."""
+
+
 class WrittenArguments(Record):
     """The arguments of a plugin."""
 
@@ -269,7 +265,7 @@ class ProfileDraft:
     args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     notes: list[Note] = attrs.field(factory=list)
 
-    def note(self, subject: str, text: str, upstream: str = "") -> None:
+    def note(self, subject: str, text: str, upstream: str | None = None) -> None:
         """Add a note on something that is not the same as before."""
         self.notes.append(Note(subject, text, upstream))
 
@@ -278,7 +274,7 @@ class ProfileDraft:
         return plugin in self.target.configuration.gone_plugins
 
     def require(
-        self, subject: str, labels: Sequence[Mapping[str, str]], upstream: str = "", added: Mapping[str, Any] | None = None
+        self, subject: str, labels: Sequence[Mapping[str, str]], upstream: str | None = None, added: Mapping[str, Any] | None = None
     ) -> None:
         """Let plugin NodeAffinity require *labels* of every node, besides what *added* is in its arguments."""
         terms = ((added or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
@@ -288,7 +284,7 @@ class ProfileDraft:
         text = f"replaced by addedAffinity of plugin {NODES}: required {told}; the reason that users see is another"
         before = NODES not in self.filters
         checks = f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before"
-        for said, other in ((text, upstream), *([(checks, "")] if before else [])):
+        for said, other in ((text, upstream), *([(checks, None)] if before else [])):
             self.note(subject, said, other)
         self.filters[NODES] = None
 

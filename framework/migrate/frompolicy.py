@@ -241,7 +241,7 @@ class _PolicyDraft(ProfileDraft):
             return
         self.filters |= dict.fromkeys(rule.plugins)
         if rule.is_noted:
-            self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else "")
+            self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else None)
 
     def _custom(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
         """The labels that a predicate with an *argument* wants."""
@@ -294,7 +294,7 @@ class _PolicyDraft(ProfileDraft):
             return
         rule = RULES[name]
         if not rule.plugins:
-            self.note(name, left_out(name), OLDER_RULES if rule.is_refused else "")
+            self.note(name, left_out(name), OLDER_RULES if rule.is_refused else None)
             return
         if rule.is_noted and not (name in PEER_SPREADING and self.selector_spread):
             self.note(name, rule.sentence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import Node
 from ...api.reading.notices import Notice, NoticeGroup, grouped
-from ...api.view import View
+from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, GivenOptions, declared_of
 from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
@@ -63,6 +64,10 @@ class CompareResult(Result):
     def hosts(self) -> dict[str, dict[str, str | None]]:
         """Configuration -> pod -> its node; None where it has none."""
         return {found.name: dict(found.hosts) for found in self.document.configurations}
+
+    def origin(self) -> dict[str, Any]:
+        sides = self.document.configurations
+        return {"releases": [one.release for one in sides], "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides]}
 
     def view(self) -> View:
         return comparison_view(type(self).__name__, self.document, self.show, self.ends)

@@ -59,15 +59,6 @@ EVERY_NODE = 100
 """percentageOfNodesToScore of both: with all nodes in view only the rules can differ."""
 
 
-class MigrationNote(Record):
-    """A part of the Policy that has no exact equivalent."""
-
-    subject: str
-    text: str
-    upstream: str | None
-    """What upstream's own translation of 1.19 to 1.22 does there, if it is something else."""
-
-
 class MigrationReport(Record):
     """What was translated, and what it became."""
 
@@ -77,7 +68,7 @@ class MigrationReport(Record):
     policy: dict[str, Any] | None
     """What was given, in its JSON form, without credentials."""
     profile: dict[str, Any]
-    notes: tuple[MigrationNote, ...]
+    notes: tuple[Note, ...]
     source: Literal["Policy", "profile"] = "Policy"
     """What was given."""
     left_out: Count = 0
@@ -305,7 +296,7 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     report = MigrationReport(
         release=given.release.version, target=given.target.version, newer_labels=newer,
         policy=without_secrets(given.profile or given.written), profile=without_secrets(made.document),
-        notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
+        notes=made.notes,
         source="Policy" if given.profile is None else "profile", left_out=0 if cluster is None else given.left_out,
     )  # fmt: skip
     texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))

@@ -90,6 +90,9 @@ class UpgradeResult(Result):
         """The first step that changes a decision on *pod*; None if none does."""
         return next((found for found in self.document.moved if found.pod == pod), None)
 
+    def origin(self) -> dict[str, Any]:
+        return {"releases": [stage.release for stage in self.document.stages]}
+
     def view(self) -> View:
         document = self.document
         shown = [found for found in document.moved if self.pod in ("", found.pod)]
@@ -326,7 +329,7 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
     observer.ready(read)
     warnings = read.warnings
     traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
-    asked = Upgrade.of(read.scenario, specs, traits, mode=options.mode, order=options.order)
+    asked = Upgrade(read.scenario, specs, options.mode, options.order, traits)
     pod = _checked_pod(options.pod or "", scenario)
     document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:

@@ -163,18 +163,17 @@ class Upgrade:
     specs: Sequence[SideSpec]
     mode: Mode = LOCKED
     order: str = "input"
-    traits: frozenset[str] = frozenset()
-    """Of the cluster and the configuration."""
+    configuration: Sequence[str] = ()
+    """Traits of what the sides run."""
     shares: bool = attrs.field(factory=lambda: not os.environ.get("KUBECLASSIC_VERIFY"))
     """Whether a release shares the steps of another one where it is proven to be the same."""
+    traits: frozenset[str] = attrs.field(init=False)
+    """Of the cluster too."""
     _led: Steps | None = None
 
-    @classmethod
-    def of(
-        cls, scenario: Scenario, specs: Sequence[SideSpec], configuration: Sequence[str] = (), *, mode: Mode = LOCKED, order: str = "input",
-    ) -> Upgrade:  # fmt: skip
-        """The upgrade through *specs*; *configuration*: traits of what they run."""
-        return cls(scenario, specs, mode, order, traits_of(scenario, configuration))
+    @traits.default
+    def _traits(self) -> frozenset[str]:
+        return traits_of(self.scenario, self.configuration)
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes get: each lets the first side lead by itself."""

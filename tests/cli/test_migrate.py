@@ -11,8 +11,9 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from kubeclassic.cli import cli
 from kubeclassic.cli import run as run_all
-from kubeclassic.cli.policy import policy
+from kubeclassic.cli.migrate import migrate
 from kubeclassic.framework.config.configuration import load_configuration, read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -25,7 +26,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run() -> Run:
     """Runs the command with arguments and standard input."""
-    return lambda *arguments, stdin="": CliRunner().invoke(policy, ["migrate", *map(str, arguments)], input=stdin)
+    return lambda *arguments, stdin="": CliRunner().invoke(migrate, [*map(str, arguments)], input=stdin)
 
 
 class TestMigrate:
@@ -188,7 +189,7 @@ def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path: Path, cap
 @pytest.fixture
 def check():
     """Runs the command with arguments and standard input."""
-    return lambda *arguments, stdin="": CliRunner().invoke(policy, ["check", *arguments], input=stdin)
+    return lambda *arguments, stdin="": CliRunner().invoke(cli, ["policy", "check", *arguments], input=stdin)
 
 
 class TestPolicyCheck:

@@ -84,4 +84,4 @@ def test_a_copy_comes_to_the_same() -> None:
 
 def _asked(mode: Mode) -> Upgrade:
     """The example cluster through three releases."""
-    return Upgrade.of(read_scenario([CLUSTER]), specs_of(["1.16", "1.17", "1.22"]), mode=mode)
+    return Upgrade(read_scenario([CLUSTER]), specs_of(["1.16", "1.17", "1.22"]), mode=mode)

@@ -37,7 +37,7 @@ ALL = list(ALL_RELEASES)
 
 def through(scenario: Scenario, versions: list[str] = ALL, mode: Mode = LOCKED, *, shares: bool = True) -> UpgradeDocument:
     """*scenario* through *versions* with the default profile of each."""
-    return upgraded(attrs.evolve(Upgrade.of(scenario, specs_of(versions), mode=mode), shares=shares))
+    return upgraded(attrs.evolve(Upgrade(scenario, specs_of(versions), mode=mode), shares=shares))
 
 
 def moves(found: UpgradeDocument) -> list[tuple[str, str, str | None, str | None]]:
