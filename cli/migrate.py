@@ -19,7 +19,7 @@ from ..questions.options import OptionsError
 from .declaring.commands import command
 from .declaring.flags import click_option, environments_max_pd_vols
 from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FILE, FormOrFile
+from .declaring.paramtypes import FILE
 from .declaring.paths import takes_cluster
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _declared(function: Any) -> Any:
 @takes_cluster()
 @_declared
 @output_options(
-    FormOrFile(FORMS), "How to write it.", default="yaml", what="the profile", headers=False, page=False,
+    FORMS, "How to write it.", default="yaml", what="the profile", headers=False, page=False,
     verbose="List every warning about the cluster of --check.",
 )  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the whole proof there: .html (a page to file), .json or .txt.")
@@ -75,7 +75,6 @@ def migrate(
     from .notices import tell_line
     from .opening import Console, reading
 
-    output = output.settled(FORMS)
     if more and not paths:
         raise click.UsageError(f"got {more[0]} after FILE, wanted --check before it")
     if report is not None and not paths:

@@ -51,8 +51,8 @@ class TestMigrate:
         assert str(run("-", "--to", "1.16", stdin="{}").exception).startswith("--to: got 1.16, wanted 1.18, 1.19")
 
     def test_into_a_file(self, run: Run, tmp_path: Path) -> None:
-        """With -o the profile is in the file, and standard output stays empty."""
-        result = run(EXAMPLES / "policies" / "openshift-labels.json", "-o", tmp_path / "profile.yaml")
+        """With --output the profile is in the file, and standard output stays empty."""
+        result = run(EXAMPLES / "policies" / "openshift-labels.json", "--output", tmp_path / "profile.yaml")
         assert (result.exit_code, result.stdout) == (0, "")
         assert load_configuration(tmp_path / "profile.yaml").profiles
 
@@ -60,7 +60,7 @@ class TestMigrate:
         """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
         target = tmp_path / "profile.yaml"
         target.write_text("before")
-        result = run("-", "-o", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
+        result = run("-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
         assert "Predicate type not found for NoSuch" in str(result.exception)
         assert target.read_text() == "before"
 
@@ -168,7 +168,8 @@ class TestCheck:
         profile, report = tmp_path / "profile.yaml", tmp_path / "check.json"
         row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
         for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
-            result = run(EXAMPLES / "policies" / name, *older, "-o", profile, "--report", report, *more, "--check", EXAMPLES / "cluster")
+            written = ("--output", profile, "--report", report)
+            result = run(EXAMPLES / "policies" / name, *older, *written, *more, "--check", EXAMPLES / "cluster")
             assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
             agreement = json.loads(report.read_text())["against"][0]["agreement"]
             counts = [agreement[key] for key in ("same", "equallyGood", "different")]
