@@ -309,8 +309,9 @@ class Agreement:
         counts["errors"] += found == SAME and fails
         counts["same_feasible"] += self._are_same(one.details.feasible_rows, self._of_first(other.details.feasible_rows))
         theirs = self._of_first(theirs)
-        counts["same_best"] += self._are_same(ours, theirs)
-        counts["best_within"] += bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all())
+        are_same = self._are_same(ours, theirs)
+        counts["same_best"] += are_same
+        counts["best_within"] += are_same or (bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all()))
         return found
 
     def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
