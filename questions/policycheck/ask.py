@@ -13,7 +13,7 @@ from ...algorithmprovider.config import read_policy_file
 from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
 from ...api.view import REST, TEXT, BulletList, Column, Item, Paragraph, Section, Table, View
 from ...choices import DEFAULT_RELEASE
-from ...exceptions import UnknownNameError, one_line
+from ...exceptions import UnknownNameError
 from ...framework.config.fielderrors import ProfileFault
 from ...framework.policy.check import check_file, profile_to_check, release_with_policies
 from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
@@ -59,11 +59,10 @@ class PolicyCheckResult(Result):
     def asides(self, form: str) -> Iterator[str]:
         if form != "table":
             return
-        for fault in self.faults:
-            more = fault.startswith("  ")
-            yield f"  {one_line(fault)}" if more else one_line(f"refused by {self.document.release}: {self.file}: {fault}")
-        for warning in self.document.warnings:
-            yield f"warning: {one_line(warning)}"
+        refused = f"refused by {self.document.release}: {self.file}: "
+        starts = [*("  " if fault.startswith("  ") else refused for fault in self.faults), *["warning: "] * len(self.document.warnings)]
+        for start, text in zip(starts, (*self.faults, *self.document.warnings), strict=True):
+            yield start + " ".join(filter(None, map(str.strip, text.splitlines())))
 
     def view(self) -> View:
         report, faults, name = self.document, self.faults, self.file
