@@ -129,7 +129,7 @@ def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, out
     asides = found.asides(output.form)
     status = answer(found, output, partial(asking.about, found), unread=asides is None)
     for line in asides or ():
-        tell_line(line)
+        tell_line(" ".join(line.splitlines()))
     return status
 
 

@@ -59,10 +59,10 @@ class PolicyCheckResult(Result):
     def asides(self, form: str) -> Iterator[str]:
         if form != "table":
             return
-        refused = f"refused by {self.document.release}: {self.file}: "
-        starts = [*("  " if fault.startswith("  ") else refused for fault in self.faults), *["warning: "] * len(self.document.warnings)]
-        for start, text in zip(starts, (*self.faults, *self.document.warnings), strict=True):
-            yield start + " ".join(filter(None, map(str.strip, text.splitlines())))
+        for fault in self.faults:
+            yield f"  {fault.strip()}" if fault.startswith("  ") else f"refused by {self.document.release}: {self.file}: {fault}"
+        for warning in self.document.warnings:
+            yield f"warning: {warning}"
 
     def view(self) -> View:
         report, faults, name = self.document, self.faults, self.file
