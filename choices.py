@@ -15,7 +15,7 @@ WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
 DELAYS = {  # questions/replay/settings.py
     "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
 }  # fmt: skip
-LOCKED = "locked"  # questions/compare/agreement.py
-MODES = ("locked", "free")  # questions/compare/agreement.py
+LOCKED = "locked"  # simulation/sides.py
+MODES = ("locked", "free")  # simulation/sides.py
 LEAVE_OUT = "leave-out"  # framework/leftout.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from ..api.reading.documents import Document
-from ..api.record import DocumentRecord, Record, field, says
+from ..api.record import DocumentRecord, Record, field
 from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
@@ -41,7 +41,8 @@ class RunningPredicate(Record):
     """A predicate that runs."""
 
     name: str
-    origin: Annotated[str, says("Why it runs: the Policy, the provider, a gate, or because it always does.")] = field(name="from")
+    origin: str = field(name="from")
+    """Why it runs: the Policy, the provider, a gate, or because it always does."""
 
 
 class WeightedPriority(Record):
@@ -54,9 +55,12 @@ class WeightedPriority(Record):
 class PolicyFault(Record):
     """One fault of a Policy."""
 
-    where: Annotated[str, says("The path of the entry; empty: the whole.")]
-    what: Annotated[str, says("What is wrong, in the original's words.")]
-    got: Annotated[str | None, says("What was written, where the words do not say it.")] = None
+    where: str
+    """The path of the entry; empty: the whole."""
+    what: str
+    """What is wrong, in the original's words."""
+    got: str | None = None
+    """What was written, where the words do not say it."""
 
 
 class PolicyCheck(DocumentRecord, kw_only=True):
@@ -64,12 +68,18 @@ class PolicyCheck(DocumentRecord, kw_only=True):
 
     KIND = "PolicyCheck"
     release: str
-    refused: Annotated[str | None, says("Why the release does not start with it, in the original's words; null if it does.")] = None
-    faults: Annotated[tuple[PolicyFault, ...], says("Every fault, of each entry by itself; none if it starts.")] = ()
-    predicates: Annotated[tuple[RunningPredicate, ...], says("What runs, in running order.")] = ()
-    never_run: Annotated[tuple[str, ...], says("Predicates that are accepted but never run.")] = ()
-    priorities: Annotated[tuple[WeightedPriority, ...], says("Sorted by name.")] = ()
-    extenders: Annotated[tuple[str, ...], says("Their URLs, in calling order.")] = ()
+    refused: str | None = None
+    """Why the release does not start with it, in the original's words; null if it does."""
+    faults: tuple[PolicyFault, ...] = ()
+    """Every fault, of each entry by itself; none if it starts."""
+    predicates: tuple[RunningPredicate, ...] = ()
+    """What runs, in running order."""
+    never_run: tuple[str, ...] = ()
+    """Predicates that are accepted but never run."""
+    priorities: tuple[WeightedPriority, ...] = ()
+    """Sorted by name."""
+    extenders: tuple[str, ...] = ()
+    """Their URLs, in calling order."""
     check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
     hard_pod_affinity_weight: int = field(default=1, name="hardPodAffinitySymmetricWeight")
     warnings: tuple[str, ...] = ()

@@ -3,14 +3,19 @@
 >>> class Room(Record):
 ...     '''What is free.'''
 ...     node_name: str
-...     free_cpu: Annotated[Count, says("Millicores.")] = 0
+...     free_cpu: Count = 0
+...     '''Millicores.'''
 >>> plain(Room("a", 250))
 {'nodeName': 'a', 'freeCpu': 250}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from textwrap import dedent
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import msgspec
@@ -33,7 +38,8 @@ _WRITTEN: dict[str, Any] = {"frozen": True, "rename": "camel"}  # a type checker
 class Record(Struct, **_WRITTEN):
     """The base of all answers that programs read. Fields are named as Python does; JSON has ``outOfReach`` for ``out_of_reach``.
 
-    A field that is left out where there is nothing to say has ``| UnsetType`` and the default ``UNSET``.
+    A field that is left out where there is nothing to say has ``| UnsetType`` and the default ``UNSET``. The docstring below a field is its
+    description in the schema.
     """
 
 
@@ -50,7 +56,7 @@ def as_document(answer: DocumentRecord) -> dict[str, Any]:
 
 
 def says(description: str, **bounds: Any) -> Meta:
-    """What a field means, for the schema and for readers: ``Annotated[int, says("How many fit.")]``; *bounds* as in msgspec's Meta."""
+    """What a part of a field, or one with *bounds* as in msgspec's Meta, means for the schema; else its docstring says that."""
     return Meta(description=description, **bounds)
 
 
@@ -102,7 +108,8 @@ def schema_of(kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = 
     union, notes = (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
     tops = get_args(union) or (union,)
     references, found = msgspec.json.schema_components(tops, ref_template="#/$defs/{name}")
-    kinds = {name: _written_whole(schema) for name, schema in found.items()}
+    records = {kind.__name__: kind for kind in _below(Record)}
+    kinds = {name: _written_whole(schema, records.get(name, Record)) for name, schema in found.items()}
     for top, reference in zip(tops, references, strict=True):
         name, first = reference["$ref"].rpartition("/")[2], leading(top)
         properties, needed = {**first, **kinds[name]["properties"]}, [*first, *kinds[name]["required"]]
@@ -114,9 +121,27 @@ def schema_of(kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = 
     return {**whole, "$defs": kinds} if kinds else whole
 
 
-def _written_whole(schema: dict[str, Any]) -> dict[str, Any]:
-    """*schema* of what is written, not of what would be read: with each field required that has a default."""
-    fields = schema.get("properties", {})
+def _below(kind: type[Record]) -> Iterator[type[Record]]:
+    for each in kind.__subclasses__():
+        yield from (each, *_below(each))
+
+
+def _descriptions(kind: type[Record]) -> dict[str, str]:
+    """Field of *kind*, as JSON has it -> the docstring below it, in the source of the class or of one that it extends."""
+    found, names = dict[str, str](), dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+    for base in kind.__mro__[: kind.__mro__.index(Record)][::-1]:
+        (declared,) = ast.parse(dedent(inspect.getsource(base))).body
+        for line, text in pairwise(getattr(declared, "body", ())):
+            match line, text:
+                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(told))) if name in names:
+                    found[names[name]] = " ".join(told.split())
+    return found
+
+
+def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
+    """*schema* of what is written, not of what would be read: with each field required that has a default, and described."""
+    fields, told = schema.get("properties", {}), _descriptions(kind)
+    fields = {name: {"description": ""} | field | {"description": told[name]} if name in told else field for name, field in fields.items()}
     needed = [name for name, field in fields.items() if name in schema.get("required", ()) or "default" in field]
     shown = {name: {word: value for word, value in field.items() if word != "default"} for name, field in fields.items()}
     return {**schema, "properties": shown, "required": needed} if fields else schema

@@ -192,7 +192,7 @@ class Table:
     details: Sequence[Any] | None = attrs.field(default=None, kw_only=True)
     """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants."""
     shows: str = attrs.field(default="facts", kw_only=True)
-    """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/pods.py``)."""
+    """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/view.py``)."""
     shared: Any = attrs.field(default=None, kw_only=True)
     """What all details have in common."""
     sort: str = attrs.field(default="", kw_only=True)

@@ -20,7 +20,13 @@ COMMANDS = {
     "explain": CommandPlace("", "Why does a pod go there, or nowhere?", ASK),
     "compare": CommandPlace("", "What does another configuration change?", ASK),
     "upgrade": CommandPlace("", "Which upgrade moves which pod, and why?", ASK),
-    "policy": CommandPlace("policy", "What a Policy means, and what replaces it.", ASK),
+    "policy": CommandPlace(
+        "", "What a Policy means, and what replaces it.", ASK, "Work with Policy files: JSON or YAML, by themselves or in a ConfigMap.",
+        {
+            "check": CommandPlace("", "What runs, in which order, with which weights.", "Commands", question="policycheck"),
+            "migrate": CommandPlace("migrate", "The Policy as a KubeSchedulerConfiguration.", "Commands"),
+        },
+    ),
     "capacity": CommandPlace("", "How many more pods fit, and what stops the next?", PLAN),
     "drain": CommandPlace("", "Which nodes can go, with all their pods elsewhere?", PLAN),
     "sweep": CommandPlace("", "Which configuration is best? Many, in one table.", PLAN),

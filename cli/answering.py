@@ -13,7 +13,6 @@ from ..api.reading.notices import in_groups, unread_sentences
 from ..api.record import as_document
 from ..api.words import count_doing, count_of
 from ..questions.result import Result
-from ..simulation.input import Input
 from ..simulation.scenario import Scenario
 from .console.output import takes_unicode, writing
 from .declaring.outputs import HTML, Output
@@ -87,11 +86,6 @@ def write_answer(form: str, document: Any, stream: IO[str]) -> None:
         write_yaml(as_document(document), stream)
     else:
         stream.write(indented(as_document(document)) + "\n")
-
-
-def about_input(given: Input, paths: Iterable[Path], releases: Sequence[str] = ()) -> About:
-    """What a page about *given*, read from *paths*, says of its origin; *releases*: that decide, by default its own."""
-    return about(given.scenario, paths, releases=releases or [given.engine.release.version], rules=given.rules)
 
 
 def write_report(report: str | None, made: Callable[[], str]) -> None:

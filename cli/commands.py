@@ -23,6 +23,7 @@ from .declaring.paramtypes import FILE, FileName
 from .declaring.paths import takes_cluster, takes_paths
 
 if TYPE_CHECKING:
+    from ..questions.result import Result
     from .report.page.about import About
 
 NO_FLAG = ("scheduler", "executor", "python")
@@ -49,29 +50,20 @@ class Asking:
         function = self.question.function()
         return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
 
-    def about(self, found: Any) -> About:
+    def about(self, found: Result) -> About:
         """What the page of *found* says of its origin."""
-        from ..api.view import CodeText, Words
-        from .answering import about, about_input
+        from ..simulation.input import Input
+        from ..simulation.scenario import Scenario
+        from .answering import about
 
-        read = [*self.paths, *self.options.read()]
-        match self.name:
-            case "compare":
-                sides = found.document.configurations
-                rules = [Words(f"{one.name}: ", CodeText(one.text)) for one in sides]
-                return about(self.given.scenario, read, releases=[one.release for one in sides], rules=rules)
-            case "upgrade":
-                return about(self.given, read, releases=[stage.release for stage in found.document.stages])
-            case "sweep":
-                releases = [row["release"] for row in found.rows if row.get("release")]
-                unread = [group.text for group in found.warnings if group.is_unread]
-                told = [*map(str, found.warnings)]
-                return about(None, read, releases=releases, rules=self.options.rules, warnings=told, unread=unread)
-        return about_input(self.given, read)
+        given = self.given
+        scenario = given if isinstance(given, Scenario) else getattr(given, "scenario", None)
+        its = {"releases": [given.engine.release.version], "rules": given.rules} if isinstance(given, Input) else {}
+        return about(scenario, [*self.paths, *self.options.read()], **{**its, **found.origin()})
 
 
-def command_of(name: str, short_help: str) -> click.Command:
-    """The command *name*, made of its question."""
+def command_of(command: str, short_help: str, name: str) -> click.Command:
+    """The *command* that is made of the question *name*."""
     question: Question = import_module(f"..questions.{name}.options", __package__).QUESTION
     kind, shared, declared = question.options, dict[str, Any](), question.options.declared()
     for base in (MorePods, ClusterOptions):
@@ -101,13 +93,14 @@ def command_of(name: str, short_help: str) -> click.Command:
     for layer in reversed([*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]):
         run = layer(run)
     return click.command(
-        name, cls=Command, short_help=short_help, help=kind.__doc__, outputs=question.outputs, ignored=question.ignored,
+        command, cls=Command, short_help=short_help, help=kind.__doc__, outputs=question.outputs, ignored=question.ignored,
         reads_folders=not (question.argument or question.cases),
     )(run)  # fmt: skip
 
 
 def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]) -> int:
     from .answering import answer
+    from .notices import tell_line
     from .opening import OPENERS, opened, version_read
 
     running = _executor(values.pop("jobs"), values.pop("dask")) if question.jobs else nullcontext()
@@ -133,7 +126,11 @@ def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, out
             status: int = import_module(f".{name}", __package__).answered(asking)
             return status
         found = asking.answer()
-    return answer(found, output, partial(asking.about, found))
+    asides = found.asides(output.form)
+    status = answer(found, output, partial(asking.about, found), unread=asides is None)
+    for line in asides or ():
+        tell_line(" ".join(line.splitlines()))
+    return status
 
 
 def _executor(jobs: int | None, dask: str | None) -> AbstractContextManager[Any]:

@@ -13,7 +13,7 @@ from ..api.words import count_of
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
 from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FileName, FormOrFile
+from .declaring.paramtypes import FileName
 
 if TYPE_CHECKING:
     from .answering import Writer
@@ -32,7 +32,7 @@ def importing() -> None:
 
 
 written = output_options(
-    FormOrFile(FORMS), "json, yaml: a List; jsonl: an object a line.", default="json", what="the manifests", headers=False, page=False,
+    FORMS, "json, yaml: a List; jsonl: an object a line.", default="json", what="the manifests", headers=False, page=False,
     verbose=None,
 )  # fmt: skip
 """The options that say where the manifests go."""
@@ -48,7 +48,6 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
     from .console.output import note, writing
     from .console.progress import telling
 
-    output = output.settled(FORMS)
     with telling("reading", str(given[0])):
         found = ask(name, *given)
     if profile is not None:

@@ -19,7 +19,7 @@ from ..questions.options import OptionsError
 from .declaring.commands import command
 from .declaring.flags import click_option, environments_max_pd_vols
 from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FILE, FormOrFile
+from .declaring.paramtypes import FILE
 from .declaring.paths import takes_cluster
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def _declared(function: Any) -> Any:
 @takes_cluster()
 @_declared
 @output_options(
-    FormOrFile(FORMS), "How to write it.", default="yaml", what="the profile", headers=False, page=False,
+    FORMS, "How to write it.", default="yaml", what="the profile", headers=False, page=False,
     verbose="List every warning about the cluster of --check.",
 )  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the whole proof there: .html (a page to file), .json or .txt.")
 @click.argument("more", type=FILE, nargs=-1)
-def migrate_policy(
+def migrate(
     file: Path, paths: tuple[Path, ...], output: Output, report: str | None, more: tuple[Path, ...], **values: Any
 ) -> None:
     """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
@@ -69,13 +69,12 @@ def migrate_policy(
     \b
     kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/
     """
-    from ..questions.migrate.ask import migrate, migrating
+    from ..questions.migrate import ask
     from ..simulation.scenario import Files
     from .answering import answer, write_yaml
     from .notices import tell_line
     from .opening import Console, reading
 
-    output = output.settled(FORMS)
     if more and not paths:
         raise click.UsageError(f"expected --check before {more[0]}")
     if report is not None and not paths:
@@ -85,11 +84,11 @@ def migrate_policy(
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     forms_asked = ["page"] if report is not None else []
     options = MigrateOptions(**chosen, check=paths or None, forms=forms_asked, called=MigrateOptions.flag_of)
-    given, cluster = migrating(file, options, environments_max_pd_vols()), None
+    given, cluster = ask.migrating(file, options, environments_max_pd_vols()), None
     if paths:
         with reading((*paths, *more)):
             cluster = Files.read((*paths, *more), keeps_manifests=options.extenders is not None).scenario(given.scheduler_names)
-    found = migrate.ask(given, attrs.evolve(options, check=cast(Any, cluster)), Console(output.verbose))
+    found = ask.migrate.ask(given, attrs.evolve(options, check=cast(Any, cluster)), Console(output.verbose))
     forms: Mapping[str, Writer] = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),

@@ -192,6 +192,6 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
 
 OPENERS: Mapping[str, Callable[[Sequence[Path], Any], Any]] = {
     "compare": contestants, "upgrade": scenario_of_default, "sweep": lambda paths, options: paths[0],
-    "replay": lambda paths, options: None, "conform": lambda paths, options: None,
+    "policycheck": lambda paths, options: paths[0],    "replay": lambda paths, options: None, "conform": lambda paths, options: None,
 }  # fmt: skip
 """Question -> what opens its input, where that is not :func:`opened`."""

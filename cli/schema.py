@@ -15,20 +15,20 @@ from .declaring.commands import command
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
     "capacity": "questions.capacity.answer:CapacityDocument",
-    "compare": "questions.compare.document:ComparisonDocument",
+    "compare": "questions.compare.comparison:ComparisonDocument",
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "questions.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
     "new-nodes": "questions.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
-    "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",
+    "policy-migrate": "framework.migrate.draft:WrittenConfiguration",
     "policy-check-profile": "framework.profilecheck:ProfileCheck",
     "releases": "framework.describe:ReleasesDocument",
     "replay-line": "questions.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
     "simulate-line": "core.decision.decision:CycleRecord",
     "sweep": "questions.sweep.ask:SweepDocument",
-    "upgrade": "questions.upgrade.upgradedocument:UpgradeDocument",
+    "upgrade": "questions.upgrade.upgrade:UpgradeDocument",
     "what-if": "questions.whatif.suggestion:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""

@@ -65,6 +65,7 @@ def shadow(
 async def _shadowed(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
+    from ..api.record import plain
     from ..framework.releases import is_auto
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
@@ -76,7 +77,7 @@ async def _shadowed(
 
     def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:
-            click.echo(json.dumps(judgement.record()) if form == "json" else visible(judgement.line()))
+            click.echo(json.dumps(plain(judgement)) if form == "json" else visible(judgement.line()))
 
     async with HttpTransport(access_to(kubeconfig, context)) as transport:
         setup = await settled_by_server(setup.lasting(), transport, log)

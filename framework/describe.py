@@ -1,19 +1,59 @@
-"""What any release is, and what two of them differ in, as values and plain data."""
+"""What any release is, and what two of them differ in, as values and plain data.
+
+Between two generations: which plugins took the place of each predicate and priority, at which extension points, and what became
+different; that is told by the facts of the first release with plugins. Upstream: framework/plugins/legacy_registry.go.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
+from ..algorithmprovider.gates import resolved_gates
 from ..api.record import DocumentRecord, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
-from ..core.release import Release
-from ..core.release.fact import rule_facts
+from ..core.release import PolicyCells, Release
+from ..core.release.fact import RuleFact, rule_facts
 from ..core.release.gates import gates_that
-from .correspondences import Part, Successor, points_in, successors, weights
+from .config.defaults import default_plugins
+from .config.fielderrors import Context
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
-from .registry import registry_of
+from .migrate.draft import COUNTED_ELSEWHERE
+from .registry import DEFAULT_REGISTRY, registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
+from .status import POINTS
+
+Part = Literal["predicates", "priorities", "plugins", "gates"]
+SAME = "the same"
+STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")
+"""Priorities that became arguments of a plugin."""
+KINDS: Mapping[str, Literal["predicate", "priority", "priority argument"]] = {
+    "predicate": "predicate", "priority": "priority", "argument": "priority argument",
+}  # fmt: skip
+"""Kind of a :class:`~kubeclassic.core.release.fact.RuleFact` -> what JSON calls it."""
+
+
+class PluginPoints(Record):
+    """A plugin, and the extension points at which it takes the place of a rule."""
+
+    plugin: str
+    points: tuple[str, ...]
+
+
+class Successor(Record):
+    """A predicate or priority, and what took its place."""
+
+    kind: Literal["predicate", "priority", "priority argument", "built in"]
+    rule: str | None
+    """null: it was built in, or is new."""
+    before: str | None
+    """How the rule comes to run."""
+    plugins: tuple[PluginPoints, ...]
+    after: str | None
+    """How the plugins come to run."""
+    words: str
+    """What became different."""
+
 
 DECIDING, EARLIER, IDLE, CLASSIC = map(
     gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16")
@@ -35,11 +75,13 @@ class ReleaseSummary(Record):
     """A release in a line."""
 
     release: str
-    like: Annotated[str, says("The patch level that it is like.")]
+    like: str
+    """The patch level that it is like."""
     runs: Generation
-    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(
+    is_default: bool = field(
         name="default"
     )
+    """Taken by default with a Policy, or where no node says one."""
     other_patches: OtherPatches = ""
 
 
@@ -54,7 +96,8 @@ class DescribedPlugin(Record):
     """A plugin of a release."""
 
     points: tuple[str, ...]
-    weight: Annotated[int | None, says("Null for a plugin that does not score.")]
+    weight: int | None
+    """Null for a plugin that does not score."""
     is_default: bool = field(name="default")
 
 
@@ -65,7 +108,8 @@ class ClassicRelease(DocumentRecord):
     release: str
     like: str
     runs: Literal["predicates and priorities"]
-    predicates: Annotated[InWords, says("Name -> in words, in running order.")]
+    predicates: InWords
+    """Name -> in words, in running order."""
     priorities: InWords
     gates: InWords
     facts: Facts = ()
@@ -79,7 +123,8 @@ class PluginRelease(DocumentRecord):
     release: str
     like: str
     runs: Literal["plugins"]
-    plugins: Annotated[Mapping[str, DescribedPlugin], says("In the order of the default profile.")]
+    plugins: Mapping[str, DescribedPlugin]
+    """In the order of the default profile."""
     gates: InWords
     facts: Facts = ()
     other_patches: OtherPatches = ""
@@ -89,8 +134,10 @@ class ReleaseDifference(Record):
     """One name in which two releases of a kind differ, in words; null where one of them does not have it."""
 
     about: Part
-    what: Annotated[str, says("The name of the rule or gate.")]
-    words: Annotated[str | None, says("What a gate decides; null for other names.")]
+    what: str
+    """The name of the rule or gate."""
+    words: str | None
+    """What a gate decides; null for other names."""
     before: str | None
     after: str | None
 
@@ -101,18 +148,13 @@ class ReleaseDiff(DocumentRecord):
     KIND = "ReleaseDiff"
     before: str
     after: str
-    differences: Annotated[tuple[ReleaseDifference, ...], says("In rules, their weights, and gates.")] = ()
-    successors: Annotated[
-        tuple[Successor, ...],
-        says(
-            "Between a release with predicates and priorities and one with plugins: what took the place of each rule. "
-            "It is always from the older to the newer release."
-        ),
-    ] = ()
-    facts: Annotated[
-        tuple[ReleaseFact, ...],
-        says("What the releases after the older one, up to the newer one, do otherwise, oldest first."),
-    ] = ()
+    differences: tuple[ReleaseDifference, ...] = ()
+    """In rules, their weights, and gates."""
+    successors: tuple[Successor, ...] = ()
+    """Between a release with predicates and priorities and one with plugins: what took the place of each rule. It is always from the
+    older to the newer release."""
+    facts: tuple[ReleaseFact, ...] = ()
+    """What the releases after the older one, up to the newer one, do otherwise, oldest first."""
 
     @property
     def is_backwards(self) -> bool:
@@ -285,3 +327,122 @@ def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]
         "priorities": dict(_priorities(release)),
         "gates": gates,
     }
+
+
+# --- what took the place of a rule ------------------------------------------------------------------------------------
+
+
+def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
+    """Extension point, or multiPoint -> plugin -> weight, of the default profile of *release*."""
+    context = Context(release, resolved_gates(release))
+    points = default_plugins(context)
+    return {
+        point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()
+    }
+
+
+def weights(release: Release) -> dict[str, int]:
+    """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own. Filter plugins are in their order."""
+    points = _defaults(release)
+    ordered = dict.fromkeys([*("queueSort", "filter"), *POINTS, *points])
+    found = {plugin: 0 for point in ordered for plugin in points.get(point, ())}
+    return {**found, **points.get("score", {}), **points.get("multiPoint", {})}
+
+
+def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
+    """The extension points that *plugin* joins in the newest release, in order."""
+    return tuple(point for point in among if DEFAULT_REGISTRY[plugin].joins(point))
+
+
+def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
+    """Those of *release*: where its default profile has the plugin, if that lists each point, else those that it can join."""
+    points = _defaults(release)
+    if release.configuration.lists_points and any(plugin in found for found in points.values()):
+        return tuple(point for point in among if plugin in points.get(point, ()))
+    return tuple(
+        point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked
+    )
+
+
+def successors(
+    older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release
+) -> Iterator[Successor]:
+    """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
+    known, rules = weights(newer), rule_facts()
+    arguments = (name for name, rule in rules.items() if rule.kind == "argument")
+    named = {
+        **described["predicates"],
+        **described["priorities"],
+        **dict.fromkeys(arguments, "named by a Policy"),
+    }
+    for name, how in named.items():
+        if name in rules:
+            yield _successor(rules[name], how, older, newer, known)
+    for name, rule in rules.items():
+        if rule.kind == "built in" and name in known:
+            yield Successor(
+                "built in",
+                None,
+                None,
+                (PluginPoints(name, points_in(newer, name)),),
+                "default",
+                rule.sentence,
+            )
+
+
+def _successor(
+    rule: RuleFact, how: str, older: Release, newer: Release, known: Mapping[str, int]
+) -> Successor:
+    """What took the place of one rule; *known*: default plugin -> weight."""
+    filters = rule.kind == "predicate"
+    points = ("preFilter", "filter") if filters else ("preScore", "score")
+    plugins = _in_place_of(rule, newer, known)
+    gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
+    found = tuple(
+        PluginPoints(plugin, points_in(newer, plugin, points)) for plugin in plugins if plugin not in gone
+    )
+    after: str | None = f"default, weight {known.get(plugins[0])}" if plugins and not filters else "default"
+    if not found:
+        after = None
+    elif rule.kind == "argument" or (rule.rule in STRATEGIES and plugins == rule.plugins):
+        after = "by an argument of the plugin"
+    elif any(one.plugin not in known for one in found):
+        after = "named by a profile"
+    words = (
+        f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+        if gone
+        else _words(rule, plugins, older, newer)
+    )
+    return Successor(KINDS[rule.kind], rule.rule, how, found, after, words)
+
+
+def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tuple[str, ...]:
+    """The plugins in place of a rule: those of a Policy, but where a later one scores by default already."""
+    policies = newer.policies or PolicyCells()
+    if rule.kind == "predicate":
+        named = policies.predicates.get(rule.rule)
+        return rule.plugins if named is None else tuple(named.split())
+    names = (rule.rule, policies.aliases.get(rule.rule, ""), *rule.first)
+    plugin = next((policies.priorities[name] for name in names if name in policies.priorities), None)
+    later = (
+        rule.plugins[:1]
+        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in known
+        else ()
+    )
+    if plugin is None or any(name in known and "score" in points_in(newer, name) for name in later):
+        return rule.plugins
+    return (plugin,)
+
+
+def _words(rule: RuleFact, plugins: tuple[str, ...], older: Release, newer: Release) -> str:
+    """What became different; where Policies are still read that is what each release up to the newer one changed."""
+    if newer.policies is not None and not plugins and rule.rule in newer.policies.predicates:
+        return "gone: as before it is accepted and never runs"
+    if newer.policies is None or rule.holds_always or not plugins:
+        return rule.sentence
+    facts = [
+        f"{fact.release}: {fact.sentence}"
+        for fact in facts_between(older.version, newer.version)
+        if fact.decides and any(fact.is_about(name) for name in (rule.rule, *plugins))
+    ]
+    return "; ".join(facts) or (SAME if rule.kind == "predicate" else f"{SAME}, on a scale to 100")

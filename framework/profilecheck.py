@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import in_calling_order
 from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
 from ..api.reading.unknownfields import copied, removed
-from ..api.record import DocumentRecord, Record, replace, says
+from ..api.record import DocumentRecord, Record, replace
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
 from .config.apiversions import own_path, with_profiles
@@ -35,10 +35,14 @@ class CheckedProfile(Record):
     """What runs for the pods of one schedulerName."""
 
     scheduler_name: str
-    filters: Annotated[tuple[RunningPredicate, ...], says("The Filter plugins, in running order.")]
-    scores: Annotated[tuple[WeightedPriority, ...], says("The Score plugins, in running order.")]
-    post_filters: Annotated[tuple[str, ...], says("The plugins that look after pods that fit nowhere.")]
-    percentage: Annotated[int, says("percentageOfNodesToScore; 0: by the size of the cluster.")]
+    filters: tuple[RunningPredicate, ...]
+    """The Filter plugins, in running order."""
+    scores: tuple[WeightedPriority, ...]
+    """The Score plugins, in running order."""
+    post_filters: tuple[str, ...]
+    """The plugins that look after pods that fit nowhere."""
+    percentage: int
+    """percentageOfNodesToScore; 0: by the size of the cluster."""
 
 
 class ProfileCheck(DocumentRecord, kw_only=True):
@@ -46,10 +50,13 @@ class ProfileCheck(DocumentRecord, kw_only=True):
 
     KIND = "ProfileCheck"
     release: str
-    version: Annotated[str, says("Its apiVersion.")]
-    faults: Annotated[tuple[ProfileFault, ...], says("Why the release does not start with it: every fault; none if it does.")] = ()
+    version: str
+    """Its apiVersion."""
+    faults: tuple[ProfileFault, ...] = ()
+    """Why the release does not start with it: every fault; none if it does."""
     profiles: tuple[CheckedProfile, ...] = ()
-    extenders: Annotated[tuple[str, ...], says("Their URLs, in calling order.")] = ()
+    extenders: tuple[str, ...] = ()
+    """Their URLs, in calling order."""
     warnings: tuple[str, ...] = ()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from ..api.reading.notices import InputWarning, NoticeGroup
@@ -50,6 +50,14 @@ class Result(ABC):
     @abstractmethod
     def view(self) -> View:
         """What is shown of it: the verdict, facts, tables, and where there are some a map and lines."""
+
+    def origin(self) -> dict[str, Any]:
+        """What a page says of its origin beside the input, or otherwise: releases, rules, warnings, and what is unread."""
+        return {}
+
+    def asides(self, form: str) -> Iterable[str] | None:
+        """The lines that standard error gets after the answer in *form*; None: the answer itself says at its end what does not count."""
+        return None
 
     def record(self) -> dict[str, Any]:
         """As plain data: what the command prints with ``-o json``."""

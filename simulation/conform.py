@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
 
@@ -20,7 +20,7 @@ from ..api.objects.quantity import Quantity
 from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
 from ..api.reading.mismatch import shown
-from ..api.record import Count, DocumentRecord, Record, says
+from ..api.record import Count, DocumentRecord, Record
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import EventFeed
@@ -355,11 +355,14 @@ class FamilyConformance(Record):
     release: str | None
     family: str
     cases: Count
-    decisions: Annotated[Count, says("Decisions of all cases.")]
-    steps: Annotated[Count, says("Steps of all scripts of the queue.")]
+    decisions: Count
+    """Decisions of all cases."""
+    steps: Count
+    """Steps of all scripts of the queue."""
     identical: Count
     left_out: Count
-    different: Annotated[tuple[str, ...], says("The names of the cases that differ.")]
+    different: tuple[str, ...]
+    """The names of the cases that differ."""
 
 
 class ConformanceDocument(DocumentRecord):
@@ -368,7 +371,8 @@ class ConformanceDocument(DocumentRecord):
     KIND = "Conformance"
     cases: Count
     identical: Count
-    left_out: Annotated[Count, says("Cases that --without leaves out.")]
+    left_out: Count
+    """Cases that --without leaves out."""
     families: tuple[FamilyConformance, ...]
 
 

@@ -7,7 +7,6 @@ pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Annotated
 
 import attrs
 
@@ -15,7 +14,7 @@ from ..api.meaning.labels import Matcher, SelectorError, compile_selector, every
 from ..api.objects import Pod, PodDisruptionBudget, Taint
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import IntOrString
-from ..api.record import Count, Record, says
+from ..api.record import Count, Record
 from ..api.words import listed
 from .replacements import KUBELET, SAME_NAME
 
@@ -27,10 +26,13 @@ class BudgetUse(Record):
     """A PodDisruptionBudget of pods that leave."""
 
     budget: str
-    allowed: Annotated[Count, says("Disruptions that it allows before the drain.")]
+    allowed: Count
+    """Disruptions that it allows before the drain."""
     evictions: Count
-    lowest: Annotated[int, says("The fewest that it still allowed; below 0 if pods were preempted.")]
-    left: Annotated[int, says("Those that it allows in the end.")]
+    lowest: int
+    """The fewest that it still allowed; below 0 if pods were preempted."""
+    left: int
+    """Those that it allows in the end."""
 
 
 @attrs.define(eq=False)

@@ -109,9 +109,12 @@ class ResourceUse(Record):
     allocatable: int
     requested_before: int
     requested: int
-    free: Annotated[int, says("Negative where pods request more than the node has.")]
-    use_before: Annotated[UseShare | None, says("null where the node has nothing of it.")]
-    use: Annotated[UseShare | None, says("null where the node has nothing of it.")]
+    free: int
+    """Negative where pods request more than the node has."""
+    use_before: UseShare | None
+    """null where the node has nothing of it."""
+    use: UseShare | None
+    """null where the node has nothing of it."""
 
     @property
     def is_used(self) -> bool:
@@ -152,7 +155,8 @@ class NodeRecord(Record):
 
     node: str
     pods: PodPlaces
-    resources: Annotated[Mapping[str, ResourceUse], says("Resource -> amounts, for those that any node has.")]
+    resources: Mapping[str, ResourceUse]
+    """Resource -> amounts, for those that any node has."""
 
 
 @attrs.frozen(repr=False)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 
 from ..api.objects import Pod
 from ..api.reading.notices import ResultDocument
-from ..api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field, says
+from ..api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
 from ..api.view import MEANINGS, PAGE, SEEN, SEEN_AND_DATA, TEXT, WIDE, Amount, Column, Table, kind_of
 from ..api.words import short_name
 from ..core.decision.decision import CycleRecord
@@ -37,30 +37,31 @@ class PodRecord(Record):
     pod: PodKey
     namespace: str
     name: str
-    outcome: Annotated[
-        OutcomeWord,
-        says(
-            "placed: it has a node in the end; evicted: it found a node and lost it; gated: not tried; waiting: it has a"
-            " node, but Permit plugins have not allowed it yet."
-        ),
-    ]
-    host: Annotated[str | None, says("The node that it has in the end.")]
-    error: Annotated[str | None, says("Why it has none, or waits: upstream's last message, or who evicted it.")]
-    tries: Annotated[Count, says("How often it was decided on: More than 1 where the pod made room and was tried again.")]
-    nominated: Annotated[str | None, says("The node for which a pod without one is nominated in the end.")]
-    victims: Annotated[tuple[PodKey, ...], says("The pods that had to leave for it.")]
-    evicted_by: Annotated[PodKey | None, says("The pod that took its place.")]
-    evicted_from: Annotated[str | None, says("The node that it lost.")]
-    replacement: Annotated[PodKey | None, says("--reschedule-evicted: the pod that its owner made in its place.")]
-    replaces: Annotated[PodKey | None, says("--reschedule-evicted: the evicted pod in whose place its owner made this one.")]
+    outcome: OutcomeWord
+    """placed: it has a node in the end; evicted: it found a node and lost it; gated: not tried; waiting: it has a node, but Permit
+    plugins have not allowed it yet."""
+    host: str | None
+    """The node that it has in the end."""
+    error: str | None
+    """Why it has none, or waits: upstream's last message, or who evicted it."""
+    tries: Count
+    """How often it was decided on: More than 1 where the pod made room and was tried again."""
+    nominated: str | None
+    """The node for which a pod without one is nominated in the end."""
+    victims: tuple[PodKey, ...]
+    """The pods that had to leave for it."""
+    evicted_by: PodKey | None
+    """The pod that took its place."""
+    evicted_from: str | None
+    """The node that it lost."""
+    replacement: PodKey | None
+    """--reschedule-evicted: the pod that its owner made in its place."""
+    replaces: PodKey | None
+    """--reschedule-evicted: the evicted pod in whose place its owner made this one."""
     priority: int
-    requests: Annotated[
-        Mapping[str, Count],
-        says(
-            "Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources of which it requests"
-            " none are absent."
-        ),
-    ]
+    requests: Mapping[str, Count]
+    """Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources of which it requests none
+    are absent."""
 
     @classmethod
     def of(cls, simulation: Simulation, outcome: Outcome) -> PodRecord:
@@ -118,11 +119,15 @@ class EvictionRecord(Record):
     """A pod that had to leave."""
 
     pod: PodKey
-    by: Annotated[PodKey, says("The pod for which it had to leave.")]
-    node: Annotated[str, says("The node.")] = field(name="from")
+    by: PodKey
+    """The pod for which it had to leave."""
+    node: str = field(name="from")
+    """The node."""
     priority: int
-    owner: Annotated[str | None, says("KIND/NAME of its controller; null for a bare pod, which does not come back.")]
-    replacement: Annotated[PodKey | None, says("--reschedule-evicted: the pod that the owner made in its place.")]
+    owner: str | None
+    """KIND/NAME of its controller; null for a bare pod, which does not come back."""
+    replacement: PodKey | None
+    """--reschedule-evicted: the pod that the owner made in its place."""
 
     @classmethod
     def of(cls, eviction: Eviction) -> EvictionRecord:
@@ -144,27 +149,31 @@ class RefusedPod(Record):
 
     pod: PodKey
     node: str
-    reasons: Annotated[Names, says("Why, in the scheduler's words.")]
+    reasons: Names
+    """Why, in the scheduler's words."""
 
 
 class SimulationDocument(ResultDocument, kw_only=True):
     """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the summary is of all."""
 
     KIND: ClassVar[str] = "Simulation"
-    release: Annotated[str, says("The release that scheduled.")]
-    pods: Annotated[Sequence[PodRecord], says("One entry a pod that was tried, with its final outcome.")]
-    evicted: Annotated[Sequence[EvictionRecord], says("The pods that had to leave, in order.")]
-    nodes: Annotated[Sequence[NodeRecord] | UnsetType, says("--nodes: each node before and after.")] = UNSET
-    refused: Annotated[
-        Sequence[RefusedPod] | UnsetType, says("--recheck: running pods that their nodes would not take now, before the first decision.")
-    ] = UNSET
-    decisions: Annotated[Sequence[CycleRecord], says("One entry each, in order: a pod that makes room has two.")] = ()
-    reasons: Annotated[
-        tuple[UnplacedPods, ...],
-        says("Of all pods: those that find no node, by the reason that alone keeps them from most nodes, else by that of most nodes."),
-    ]
+    release: str
+    """The release that scheduled."""
+    pods: Sequence[PodRecord]
+    """One entry a pod that was tried, with its final outcome."""
+    evicted: Sequence[EvictionRecord]
+    """The pods that had to leave, in order."""
+    nodes: Sequence[NodeRecord] | UnsetType = UNSET
+    """--nodes: each node before and after."""
+    refused: Sequence[RefusedPod] | UnsetType = UNSET
+    """--recheck: running pods that their nodes would not take now, before the first decision."""
+    decisions: Sequence[CycleRecord] = ()
+    """One entry each, in order: a pod that makes room has two."""
+    reasons: tuple[UnplacedPods, ...]
+    """Of all pods: those that find no node, by the reason that alone keeps them from most nodes, else by that of most nodes."""
     nodes_by_use_before: NodesByUse
-    resources_before: Annotated[tuple[Usage, ...], says("As resources of the summary, before the first decision.")]
+    resources_before: tuple[Usage, ...]
+    """As resources of the summary, before the first decision."""
     nodes_by_use: NodesByUse
     summary: Summary
 

@@ -72,15 +72,21 @@ class Summary(Record):
     """The results of a simulation."""
 
     nodes: Count
-    pods: Annotated[Count, says("Pods that waited, and replacements of evicted ones.")]
+    pods: Count
+    """Pods that waited, and replacements of evicted ones."""
     placed: Count
-    waiting: Annotated[Count, says("Pods that have a node, but that Permit plugins have not allowed yet.")]
+    waiting: Count
+    """Pods that have a node, but that Permit plugins have not allowed yet."""
     unschedulable: Count
-    gated: Annotated[Count, says("Pods that were not tried, as they are gated (by a PreEnqueue plugin).")]
-    evicted: Annotated[Count, says("All pods that had to leave, whether they had their node before the simulation or found it there.")]
-    replaced: Annotated[Count, says("Evicted pods in whose place their owners made new ones.")]
+    gated: Count
+    """Pods that were not tried, as they are gated (by a PreEnqueue plugin)."""
+    evicted: Count
+    """All pods that had to leave, whether they had their node before the simulation or found it there."""
+    replaced: Count
+    """Evicted pods in whose place their owners made new ones."""
     decisions: Count
-    ignored: Annotated[Counts, says("Why objects of the input do not count -> how many.")]
+    ignored: Counts
+    """Why objects of the input do not count -> how many."""
     resources: tuple[Usage, ...]
 
     @property

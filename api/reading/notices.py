@@ -6,12 +6,12 @@ Some notices are about what does not count in an answer (:class:`Unread`): then 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
-from ..record import DocumentRecord, Record, says
+from ..record import DocumentRecord, Record
 from .apifields import api_fields, has_only_api_fields
 from .unknownfields import misnamed
 
@@ -119,18 +119,25 @@ class NoticeGroup:
 class InputWarning(Record):
     """What is odd in the input, or what of it does not count."""
 
-    text: Annotated[str, says("All of it in a sentence or a line.")]
-    field: Annotated[str | None, says("The field that does not count; null: it is about something else.")]
-    release: Annotated[str | None, says("The release that does not read it.")]
-    feature_gate: Annotated[str | None, says("The gate that makes the release read it.")]
-    pods: Annotated[tuple[str, ...], says("The pods that it is about, by namespace and name.")]
-    others: Annotated[tuple[str, ...], says("The other objects or places that it is about.")]
+    text: str
+    """All of it in a sentence or a line."""
+    field: str | None
+    """The field that does not count; null: it is about something else."""
+    release: str | None
+    """The release that does not read it."""
+    feature_gate: str | None
+    """The gate that makes the release read it."""
+    pods: tuple[str, ...]
+    """The pods that it is about, by namespace and name."""
+    others: tuple[str, ...]
+    """The other objects or places that it is about."""
 
 
 class ResultDocument(DocumentRecord, kw_only=True):
     """The base of the documents that answer a question about an input."""
 
-    warnings: Annotated[tuple[InputWarning, ...], says("What is odd in the input, and what of it does not count.")] = ()
+    warnings: tuple[InputWarning, ...] = ()
+    """What is odd in the input, and what of it does not count."""
 
 
 def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:

@@ -244,6 +244,11 @@ class CommandPlace(NamedTuple):
     module: str
     short_help: str
     group: str
+    help: str = ""
+    """Of a group of commands."""
+    commands: Mapping[str, CommandPlace] = {}
+    question: str = ""
+    """The question of which it is made, if that has another name."""
 
 
 class DeclaredCommands(UserDict[str, click.Command]):
@@ -256,10 +261,15 @@ class DeclaredCommands(UserDict[str, click.Command]):
         self.places, self.data, self._package = places, dict(places), package
 
     def __getitem__(self, name: str) -> click.Command:
-        if isinstance(place := self.data[name], CommandPlace) and place.module:
+        place = self.data[name]
+        if isinstance(place, CommandPlace) and place.commands:
+            within = DeclaredCommands(place.commands, self._package)
+            self.data[name] = LazyGroup(name, commands=within, help=place.help, short_help=place.short_help)
+        elif isinstance(place, CommandPlace) and place.module:
             self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
         elif isinstance(place, CommandPlace):
-            self.data[name] = import_module(".commands", self._package).command_of(name, place.short_help)
+            made = import_module(".commands", self._package).command_of
+            self.data[name] = made(name, place.short_help, place.question or name)
         found: click.Command = self.data[name]
         return found
 

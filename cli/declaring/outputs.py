@@ -10,7 +10,7 @@ import click
 
 from .commands import OUTPUT, CommonOption
 from .flags import packed
-from .paramtypes import FileName, form_and_file
+from .paramtypes import FileName
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,11 +39,6 @@ class Output:
         """What options say."""
         return cls(form=form, file=output, report=report, headers=not no_headers, verbose=verbose)
 
-    def settled(self, forms: Sequence[str]) -> Output:
-        """The same, with a file that an older ``-o FILE`` names."""
-        form, file = form_and_file(self.form, forms, self.file)
-        return attrs.evolve(self, form=form, file=file)
-
     @property
     def wide(self) -> bool:
         """Whether text has everything."""
@@ -65,7 +60,7 @@ class Output:
 
 
 def output_options(
-    forms: Sequence[str] | click.ParamType[Any], help_of_forms: str, *, verbose: str | None, what: str = "the answer", headers: bool = True,
+    forms: Sequence[str], help_of_forms: str, *, verbose: str | None, what: str = "the answer", headers: bool = True,
     page: bool = True, default: str = "table",
 ) -> Callable[[F], F]:  # fmt: skip
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
@@ -73,9 +68,10 @@ def output_options(
         there = FileName(allow_dash=False)
         file = click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)
         return lambda command: packed(command, [file, _REPORT], OUTPUT, Output.made, "output")
-    kind = forms if isinstance(forms, click.ParamType) else click.Choice(list(forms))
     options = (
-        click.option("-o", "form", cls=CommonOption, type=kind, default=default, show_default=True, help=help_of_forms),
+        click.option(
+            "-o", "form", cls=CommonOption, type=click.Choice(list(forms)), default=default, show_default=True, help=help_of_forms,
+        ),
         *([click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")] if headers else []),
         click.option("--output", metavar="FILE", help=f"Write {what} there, whole or not at all, instead of to standard output."),
         *([_REPORT] if page else []),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from ...exceptions import QuantityError
-from ..console.output import note
 
 if TYPE_CHECKING:
     NumberType: TypeAlias = click.ParamType[int]
@@ -89,30 +88,6 @@ def seconds(value: Any) -> float:
 FILE = FileName()
 WHOLE = Whole()
 _GIB = 1 << 30
-
-
-# --- -o -------------------------------------------------------------------------------------------------------------
-
-
-class FormOrFile(ChoiceType):
-    """One of some formats; the name of a file is let through, as ``-o`` meant one in earlier versions."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """*value*, a format or what looks like a file: it has a dot or a slash, or is ``-``."""
-        if value in self.choices or (value == "-" or "." in value or "/" in value or os.sep in value):
-            return value
-        wanted = f"expected {', '.join(self.choices)}, got {value!r}"
-        raise click.BadParameter(f"{wanted}; for a file write --output {value}", ctx, param)
-
-
-def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple[str, str | None]:
-    """The format and the file to write, of the values of ``-o`` and ``--output``. An older ``-o FILE`` gets a warning."""
-    if value in forms:
-        return value, output
-    if output is not None:
-        raise click.UsageError(f"-o: expected {', '.join(forms)}, got {value} beside --output {output}")
-    note(f"note: -o is the format now; write --output {value}")
-    return next((form for form in forms if value.endswith(f".{form}")), forms[0]), value
 
 
 # --- configurations in words ----------------------------------------------------------------------------------------

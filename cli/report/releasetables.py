@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...framework.correspondences import SAME, Successor
-from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseSummary, plugin_in_words
+from ...framework.describe import SAME, ClassicRelease, PluginRelease, ReleaseDiff, ReleaseSummary, Successor, plugin_in_words
 from ...framework.facts.facttable import ReleaseFact
 from .tables import GAP, TextTable, wrapped
 

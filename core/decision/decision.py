@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Annotated, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain, says
+from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain
 from ...api.view import Share, View, make_frame, shortened, table_of, tables
 from ..arrays.types import Rows, Scores
 from .extender import Passed
@@ -25,7 +25,8 @@ from .verdict import Outcome
 class RejectedNode(Record):
     """The plugin that rejected a node, and its code."""
 
-    plugin: Annotated[str | None, says("null where PreFilter left the node out.")]
+    plugin: str | None
+    """null where PreFilter left the node out."""
     code: str
 
 
@@ -33,32 +34,39 @@ class DecisionRecord(Record, kw_only=True):
     """A decision."""
 
     pod: PodKey
-    host: Annotated[str | None, says("The node; null if the pod got none in this decision.")]
-    error: Annotated[str | None, says("Upstream's message if the pod got no node.")]
-    feasible: Annotated[Names | UnsetType, says("--details: the nodes that fit, in visiting order.")] = UNSET
-    failed: Annotated[Mapping[str, Names] | UnsetType, says("--details: node -> why it does not fit.")] = UNSET
-    priorities: Annotated[Mapping[str, Mapping[str, int]] | UnsetType, says("--details: priority or plugin -> node -> score.")] = UNSET
-    scores: Annotated[Mapping[str, int] | UnsetType, says("--details: node -> weighted sum.")] = UNSET
-    preemption: Annotated[PreemptionRecord | None, says("What preemption found; null if it was not tried.")] = None
-    allocations: Annotated[
-        Mapping[str, Names] | UnsetType, says("Of a placed pod with claims to devices: claim -> its devices, as driver/pool/device.")
-    ] = UNSET
-    plugins: Annotated[Names | UnsetType, says("Releases with plugins: those that rejected nodes or the pod.")] = UNSET
-    statuses: Annotated[
-        Mapping[str, RejectedNode] | UnsetType,
-        says("--details, releases with plugins: node -> the plugin that rejected it, and its code."),
-    ] = UNSET
-    post_filter: Annotated[str | UnsetType | None, says("--details, releases with plugins: the message of PostFilter.")] = UNSET
+    host: str | None
+    """The node; null if the pod got none in this decision."""
+    error: str | None
+    """Upstream's message if the pod got no node."""
+    feasible: Names | UnsetType = UNSET
+    """--details: the nodes that fit, in visiting order."""
+    failed: Mapping[str, Names] | UnsetType = UNSET
+    """--details: node -> why it does not fit."""
+    priorities: Mapping[str, Mapping[str, int]] | UnsetType = UNSET
+    """--details: priority or plugin -> node -> score."""
+    scores: Mapping[str, int] | UnsetType = UNSET
+    """--details: node -> weighted sum."""
+    preemption: PreemptionRecord | None = None
+    """What preemption found; null if it was not tried."""
+    allocations: Mapping[str, Names] | UnsetType = UNSET
+    """Of a placed pod with claims to devices: claim -> its devices, as driver/pool/device."""
+    plugins: Names | UnsetType = UNSET
+    """Releases with plugins: those that rejected nodes or the pod."""
+    statuses: Mapping[str, RejectedNode] | UnsetType = UNSET
+    """--details, releases with plugins: node -> the plugin that rejected it, and its code."""
+    post_filter: str | UnsetType | None = UNSET
+    """--details, releases with plugins: the message of PostFilter."""
 
 
 class CycleRecord(DecisionRecord, kw_only=True):
     """One decision, in order. With final, no other one follows for the pod; the preemption of a later one may still evict it."""
 
-    waiting: Annotated[
-        Literal[True] | UnsetType, says("Releases with plugins: the node is not final, as Permit plugins make the pod wait there.")
-    ] = UNSET
-    retry: Annotated[bool, says("The pod had made room in an earlier decision, and is tried again.")]
-    final: Annotated[bool, says("No other decision follows for this pod.")]
+    waiting: Literal[True] | UnsetType = UNSET
+    """Releases with plugins: the node is not final, as Permit plugins make the pod wait there."""
+    retry: bool
+    """The pod had made room in an earlier decision, and is tried again."""
+    final: bool
+    """No other decision follows for this pod."""
 
 
 class PluginStatus(Protocol):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
 
 from ...api.objects import Pod
-from ...api.record import UNSET, Count, PodKey, Record, UnsetType, says
+from ...api.record import UNSET, Count, PodKey, Record, UnsetType
 
 
 class NodeVictims(Record):
@@ -21,11 +21,16 @@ class NodeVictims(Record):
 class PreemptionRecord(Record):
     """What preemption found."""
 
-    node: Annotated[str | None, says("Where room was made; null if that helps on no node.")]
-    victims: Annotated[tuple[PodKey, ...], says("The pods that had to leave.")]
-    clear_nominations: Annotated[tuple[PodKey, ...], says("Pods that lose their nomination to this node.")]
-    candidates: Annotated[Mapping[str, NodeVictims], says("Node -> the pods that would have to leave it.")]
-    error: Annotated[str | UnsetType, says("Why preemption failed.")] = UNSET
+    node: str | None
+    """Where room was made; null if that helps on no node."""
+    victims: tuple[PodKey, ...]
+    """The pods that had to leave."""
+    clear_nominations: tuple[PodKey, ...]
+    """Pods that lose their nomination to this node."""
+    candidates: Mapping[str, NodeVictims]
+    """Node -> the pods that would have to leave it."""
+    error: str | UnsetType = UNSET
+    """Why preemption failed."""
 
 
 @attrs.define(eq=False, repr=False)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
 from ...api.objects import DeviceSelector, ResourceClaim
-from ...api.record import Count, Names, Record, field, says
+from ...api.record import Count, Names, Record, field
 from ..cluster.listings import DeviceId, held_by
 from .allocationplan import NodeAllocationPlan, Option
 from .capacities import has_room
@@ -25,7 +24,8 @@ UNMATCHED = "selector of "
 class RefusedDevices(Record):
     """Devices that are turned down for one reason."""
 
-    why: Annotated[str, says("The first selector that does not match, the claim that uses them, or what they lack.")]
+    why: str
+    """The first selector that does not match, the claim that uses them, or what they lack."""
     devices: Names
 
 
@@ -33,11 +33,15 @@ class DeviceAccount(Record):
     """The devices of a node for one request, or one of its alternatives."""
 
     claim: str
-    request: Annotated[str, says("request, or request/alternative")]
-    device_class: Annotated[str, says("The DeviceClass that is asked for.")] = field(name="class")
+    request: str
+    """request, or request/alternative"""
+    device_class: str = field(name="class")
+    """The DeviceClass that is asked for."""
     wanted: Count
-    takes_all: Annotated[bool, says("Every device that matches is wanted, which are as many as said.")] = field(name="all")
-    usable: Annotated[Names, says("Devices that are free and match: driver/pool/device.")]
+    takes_all: bool = field(name="all")
+    """Every device that matches is wanted, which are as many as said."""
+    usable: Names
+    """Devices that are free and match: driver/pool/device."""
     refused: tuple[RefusedDevices, ...]
 
     @property

@@ -8,13 +8,13 @@ from itertools import pairwise
 from making.markdown import block, code, escaped, table
 from making.rules import plugin_link
 
-from kubeclassic.framework.correspondences import Successor
 from kubeclassic.framework.describe import (
     ClassicRelease,
     DescribedPlugin,
     PluginRelease,
     ReleaseDiff,
     ReleaseDifference,
+    Successor,
     describe_any,
     diff_any,
     summaries,

@@ -15,8 +15,7 @@ from making.rulewords import FORMULAS, words_of
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.fielderrors import Context
-from kubeclassic.framework.correspondences import Successor, points_of
-from kubeclassic.framework.describe import DescribedPlugin, describe_any, diff_any, has_plugins, plugin_in_words
+from kubeclassic.framework.describe import DescribedPlugin, Successor, describe_any, diff_any, has_plugins, plugin_in_words, points_of
 from kubeclassic.framework.facts.facttable import life_of
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
 
@@ -13,7 +13,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.label_syntax import quoted
 from ...api.reading.mismatch import Mismatch
 from ...api.reading.mismatch import shown as shown_value
-from ...api.record import Record, says
+from ...api.record import Record
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
 from ..releases import PROFILE_RELEASE
@@ -80,8 +80,10 @@ def unknown(paths: Iterable[str]) -> str:
 class ProfileFault(Record):
     """One fault of a configuration."""
 
-    where: Annotated[str, says("The path of the field; empty: the whole.")]
-    what: Annotated[str, says("What is wrong, in the original's words where it has some.")]
+    where: str
+    """The path of the field; empty: the whole."""
+    what: str
+    """What is wrong, in the original's words where it has some."""
     got: str | None = None
     wanted: str | None = None
 

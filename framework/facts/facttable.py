@@ -21,11 +21,15 @@ class ReleaseFact(Record):
 
     id: str
     release: str
-    rule: Annotated[str, says("The plugin, predicate or priority; or search, ties, preemption, configuration; * for every rule.")]
+    rule: str
+    """The plugin, predicate or priority; or search, ties, preemption, configuration; * for every rule."""
     sentence: str
-    upstream: Annotated[str, says("The file below pkg/scheduler that changed.")]
-    fixed: Annotated[str, says("The release that took it back, where it was a bug; else empty.")]
-    decides: Annotated[bool, says("A pod can get another node by it, or none; else it changes what is said alone.")]
+    upstream: str
+    """The file below pkg/scheduler that changed."""
+    fixed: str
+    """The release that took it back, where it was a bug; else empty."""
+    decides: bool
+    """A pod can get another node by it, or none; else it changes what is said alone."""
 
     @classmethod
     def of(cls, fact: Fact) -> ReleaseFact:

@@ -1,34 +1,54 @@
-"""A profile of the first releases of the framework as one that later releases read: plugins that are gone, and what replaces them.
+"""A configuration of one release as another release reads it: as it is, in another version, or as other plugins.
 
-A Policy of these releases is such a profile; see :mod:`kubeclassic.framework.policy`.
+A Policy of the first releases of the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
+from ...api.objects.metadata import json_name
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.unknownfields import TYPE_META
-from ...core.release import Release
-from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, takes_args, unknown_args
-from ..config.configuration import KubeSchedulerConfiguration
+from ...api.reading.unknownfields import TYPE_META, copied, removed, unknown_fields
+from ...api.record import plain
+from ...core.release import ConfigurationCells, Release
+from ...exceptions import PolicyError
+from ..config.apiversions import NEW_HTTPS, WEIGHT, with_profiles
+from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
+from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
+from ..config.defaults import GROUP, PluginSet
 from ..config.fielderrors import Context
 from ..config.profiles import ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
-from .equivalents import COUNTED_ELSEWHERE, PRE_SCORERS, SELECTOR_SPREAD, Note, left_out
-from .extenderargs import written_extenders
-from .profiledocument import ALONE, BINDER, GATES, SORTER, document_of
-from .translation import Migration
+from ..tables.versions import cells_in
+from .draft import (
+    ALONE,
+    BINDER,
+    CHECKS_ALL,
+    COUNTED_ELSEWHERE,
+    GATES,
+    NODES,
+    PRE_SCORERS,
+    SELECTOR_SPREAD,
+    SORTER,
+    Migration,
+    Note,
+    ProfileDraft,
+    left_out,
+    written_extenders,
+)
 
-REQUIRED, CONSTRAINTS = "requiredDuringSchedulingIgnoredDuringExecution", "defaultConstraints"
-FIT, LIMITS, LABELS, SERVICES, NODES = "NodeResourcesFit", "NodeVolumeLimits", "NodeLabel", "ServiceAffinity", "NodeAffinity"
+Json = Mapping[str, Any]
+CONSTRAINTS = "defaultConstraints"
+FIT, LIMITS, LABELS, SERVICES = "NodeResourcesFit", "NodeVolumeLimits", "NodeLabel", "ServiceAffinity"
 STRATEGIES: Mapping[str, str] = {
     "NodeResourcesLeastAllocated": "LeastAllocated",
     "NodeResourcesMostAllocated": "MostAllocated",
@@ -63,50 +83,35 @@ def migrate_profile(config: KubeSchedulerConfiguration, target: Release, written
     *written*: for each of them plugin -> its arguments, as they were given.
     """
     extenders, about_extenders = written_extenders(config.extenders, [extender.weight for extender in config.extenders])
-    documents, notes = list[dict[str, Any]](), list[Note]()
+    documents, notes = list[dict[str, Any]](), dict[Note, None]()
     for i, profile in enumerate(config.profiles):
-        draft = _Draft(config, profile, target, written[i] if written else {})
+        draft = _PluginsDraft(target, config=config, profile=profile, given=written[i] if written else {})
         draft.filter()
         draft.score()
         draft.keep_arguments()
-        document = document_of(
-            draft.profile.scheduler_name or DEFAULT_SCHEDULER, percentage=config.percentage, filters=draft.filters, weights=draft.weights,
-            args=draft.args, extenders=extenders, post_filters=draft.enabled("postFilter"), target=target, alone=draft.alone(),
-            absent=[name for point, name in (("queueSort", SORTER), ("bind", BINDER)) if name not in draft.enabled(point)],
-        )  # fmt: skip
-        notes += [note for note in draft.notes if note not in notes]
-        documents.append(document)
-    notes += about_extenders
+        absent = [name for point, name in (("queueSort", SORTER), ("bind", BINDER)) if name not in draft.enabled(point)]
+        documents.append(draft.document(
+            profile.scheduler_name or DEFAULT_SCHEDULER, config.percentage, extenders, draft.enabled("postFilter"), draft.alone(), absent
+        ))  # fmt: skip
+        notes |= dict.fromkeys(draft.notes)
+    told = [*notes, *about_extenders]
     if config.checks_all:
-        text = "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
-        notes.append(Note("alwaysCheckAllPredicates", text))
+        told.append(Note("alwaysCheckAllPredicates", CHECKS_ALL))
     if not written and not draft.enabled("postFilter"):
-        notes.append(Note("DefaultPreemption", f"not enabled, as {config.release.version} does not preempt under a Policy"))
-    return Migration({**documents[0], "profiles": [one for document in documents for one in document["profiles"]]}, tuple(notes))
+        told.append(Note("DefaultPreemption", f"not enabled, as {config.release.version} does not preempt under a Policy"))
+    return Migration({**documents[0], "profiles": [one for document in documents for one in document["profiles"]]}, tuple(told))
 
 
-@attrs.define(repr=False)
-class _Draft:
+@attrs.define(repr=False, kw_only=True)
+class _PluginsDraft(ProfileDraft):
     config: KubeSchedulerConfiguration
     profile: ProfileConfig
-    target: Release
     given: Mapping[str, Mapping[str, Any]]
     """Plugin -> its arguments, as they were written."""
-    filters: list[str] = attrs.field(factory=list)
-    weights: dict[str, int] = attrs.field(factory=dict)
-    args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
-    notes: list[Note] = attrs.field(factory=list)
-
-    def note(self, subject: str, text: str) -> None:
-        """Add a note on something that is not the same as before."""
-        self.notes.append(Note(subject, text))
 
     def enabled(self, point: str) -> list[str]:
         """The plugins at an extension point."""
         return self.profile.at(point).names
-
-    def _is_gone(self, plugin: str) -> bool:
-        return plugin in self.target.configuration.gone_plugins
 
     def _args(self, plugin: str) -> Any:
         return self.profile.args_of(plugin, self.config.context)
@@ -115,7 +120,7 @@ class _Draft:
         """Extension point -> the plugins of the profile that run there, and neither filter nor score."""
         usual = {*self.filters, *self.weights, *self.enabled("postFilter"), *OLD_SPREADS, SORTER, BINDER, GATES}
         return {
-            point: [name for name in self.enabled(point) if name not in usual and not self._is_gone(name) and name not in PRE_SCORERS]
+            point: [name for name in self.enabled(point) if name not in usual and not self.is_gone(name) and name not in PRE_SCORERS]
             for point in (*ALONE, "preScore")
         }
 
@@ -126,31 +131,18 @@ class _Draft:
                 self._require(self._args(name))
             elif name == SERVICES:
                 self.note(name, "left out: nothing keeps a service's pods on one value of a label; give them required podAffinity on it")
-            elif self._is_gone(name):
-                self._add(LIMITS)
+            elif self.is_gone(name):
+                self.filters[LIMITS] = None
                 self.note(name, f"{self.target.version} has no such plugin: {COUNTED_ELSEWHERE}; other volumes have no limit")
             else:
-                self._add(name)
-
-    def _add(self, plugin: str) -> None:
-        if plugin not in self.filters:
-            self.filters.append(plugin)
+                self.filters[name] = None
 
     def _require(self, args: NodeLabelArgs | None) -> None:
         wanted = args or NodeLabelArgs()
-        found = [{"key": label, "operator": "Exists"} for label in wanted.present_labels]
-        found += [{"key": label, "operator": "DoesNotExist"} for label in wanted.absent_labels]
-        if not found:
-            return
-        if NODES not in self.filters:
-            self.note(LABELS, f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before")
-            self._add(NODES)
-        added = dict(self.given.get(NODES, {}).get("addedAffinity") or {})
-        terms = (added.get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
-        both = [{**term, "matchExpressions": [*term.get("matchExpressions", ()), *found]} for term in terms]
-        self.args[NODES] = {"addedAffinity": {**added, REQUIRED: {"nodeSelectorTerms": both}}}
-        labels = ", ".join(f"{one['key']} {one['operator']}" for one in found)
-        self.note(LABELS, f"replaced by addedAffinity of plugin {NODES}: required {labels}; the reason that users see is another")
+        labels = [{"key": label, "operator": "Exists"} for label in wanted.present_labels]
+        labels += [{"key": label, "operator": "DoesNotExist"} for label in wanted.absent_labels]
+        if labels:
+            self.require(LABELS, labels, added=self.given.get(NODES, {}).get("addedAffinity"))
 
     def score(self) -> None:
         """Take the Score plugins with their weights, and what replaces those that are gone."""
@@ -200,7 +192,7 @@ class _Draft:
         """Take the arguments that were written, for plugins that the target still has."""
         context = Context(self.target, resolved_gates(self.target))
         for name, written in self.given.items():
-            if self._is_gone(name) or name in OLD_SPREADS:
+            if self.is_gone(name) or name in OLD_SPREADS:
                 continue
             known = {key: value for key, value in written.items() if key not in TYPE_META}
             for field in [*unknown_args(name, known, context)] if takes_args(name, context) else ():
@@ -209,3 +201,186 @@ class _Draft:
                 known = {"defaultingType": "List", **known}
             if known:
                 self.args[name] = {**known, **self.args.get(name, {})}
+
+
+# --- a configuration --------------------------------------------------------------------------------------------------
+
+WRITTEN_ANEW = frozenset({"apiVersion", "kind", "profiles", "extenders", "percentageOfNodesToScore"})
+NAMES = {"DefaultPodTopologySpread": "SelectorSpread"}
+"""Plugin -> what it is called later."""
+PREEMPTION, TIMEOUT = "disablePreemption", "bindTimeoutSeconds"
+
+
+def carried(document: Json, first: Release, target: Release, gates: Mapping[str, bool] | None = None) -> Migration:
+    """*document*, which *first* reads with *gates*, as *target* reads it, with notes on what is not the same.
+
+    It stays as it is where *target* takes it. In another version it decides by other defaults where these are listed otherwise; then the
+    plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
+    """
+    config = read_configuration(document, gates, first)
+    if target is first:
+        return Migration(dict(document), ())
+    document, notes = _portable(document, config)
+    found = Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
+    return Migration(found.document, (*notes, *found.notes))
+
+
+def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:
+    """*document*, which *target* does not take as it is."""
+    before, after = config.context.cells, target.configuration
+    if before.lists_points and not after.lists_points:
+        configs = [profile.get("pluginConfig") or () for profile in _profiles(document, before)]
+        moved = migrate_profile(config, target, [{entry["name"]: entry.get("args") or {} for entry in found} for found in configs])
+        kept, notes = _fields(document, after)
+        return Migration({**moved.document, **kept}, (*moved.notes, *notes))
+    if before.lists_points != after.lists_points:
+        raise PolicyError(f"to: {target.version} has no multiPoint, by which this profile names its plugins")
+    # *document* in the newest version of *target*, which lists plugins as its own does.
+    api_version, notes = f"{GROUP}/{after.default_version}", list[Note]()
+    kept, about = _fields(document, after)
+    profiles = []
+    for profile in _profiles(document, before):
+        points = (profile.get("plugins") or {}).items()
+        plugins = {point: _plugins(found, after, notes, point != "multiPoint") for point, found in points}
+        if document.get(PREEMPTION) is True:
+            plugins["postFilter"] = {"disabled": [{"name": "*"}]}
+        given = [*_given(profile, document, api_version, after, notes)]
+        profiles.append({**profile, **({"plugins": plugins} if plugins else {}), **({"pluginConfig": given} if given else {})})
+    later = with_profiles(document, before)
+    shared = {name: later[name] for name in ("percentageOfNodesToScore", "extenders") if name in later}
+    written = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
+    if not _is_taken(written, target):
+        read_configuration(written, None, target)
+        raise PolicyError(f"to: {target.version} does not take this profile")
+    return Migration(written, (*dict.fromkeys(notes), *about))
+
+
+def _is_taken(document: Json, release: Release) -> bool:
+    """Whether *release* reads *document*, and has all plugins that it names."""
+    try:
+        config = read_configuration(document, None, release)
+    except PolicyError:
+        return False
+    return not config.plugin_names & config.context.cells.gone_plugins
+
+
+def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
+    """*document* without what its release ignores, with arguments as later releases write them; and notes."""
+    kept: dict[str, Any] = copied(document)
+    cells, unknown = config.context.cells, f"left out: {config.release.version} does not read the field"
+    notes = [Note(path, unknown) for path in config.unread]
+    for path in config.unread:
+        removed(kept, path)
+    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
+        entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
+    for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
+        if found and found.pop("disabled", None):
+            notes.append(Note(f"plugins.{point}.disabled", "not disabled: nothing is by the configuration of this release"))
+    return kept, notes
+
+
+def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:
+    return with_profiles(document, cells).get("profiles") or ({},)
+
+
+def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], list[Note]]:
+    """The fields besides profiles that a version with *cells* still has, and notes on the others."""
+    own = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
+    left = {path.partition(".")[0].partition("[")[0] for path in unknown_fields(own, fields_without(cells.fields_lacked))}
+    gone = sorted(left - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"})
+    notes = [Note(name, "left out: no such field any more") for name in gone]
+    if document.get(TIMEOUT) not in (None, 600):
+        notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
+    return {name: value for name, value in own.items() if name not in left}, notes
+
+
+def _plugins(found: Json, cells: ConfigurationCells, notes: list[Note], is_point: bool) -> dict[str, Any]:
+    """The plugins of one point without those that are gone, or refused at single points."""
+    gone = cells.gone_plugins | (cells.refused_plugins if is_point else frozenset())
+    kept = {}
+    for kind, plugins in found.items():
+        named = [{**plugin, "name": _called(plugin["name"], cells)} for plugin in plugins or ()]
+        kept[kind] = [plugin for plugin in named if plugin["name"] not in gone]
+        if kind == "enabled":
+            notes += (Note(plugin["name"], _why(plugin["name"])) for plugin in named if plugin not in kept[kind])
+    return kept
+
+
+def _called(plugin: str, cells: ConfigurationCells) -> str:
+    return NAMES.get(plugin, plugin) if plugin in cells.gone_plugins else plugin
+
+
+def _why(plugin: str) -> str:
+    if plugin in OLD_SPREADS:
+        return f"left out: plugin {SPREAD} spreads pods, with the default constraints of the system"
+    return LEFT_OUT.get(plugin, f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}")
+
+
+def _given(profile: Json, document: Json, api_version: str, cells: ConfigurationCells, notes: list[Note]) -> Iterator[dict[str, Any]]:
+    """The arguments of plugins that are still there, of the newer version."""
+    for entry in profile.get("pluginConfig") or ():
+        args, name = dict(entry.get("args") or {}), _called(entry["name"], cells)
+        if name in cells.gone_plugins | cells.refused_plugins:
+            continue
+        if str(args.get("apiVersion", "")).startswith(f"{GROUP}/"):
+            args["apiVersion"] = api_version
+        yield {**entry, "name": name, "args": args}
+    if document.get(WEIGHT) is not None:
+        yield {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": document[WEIGHT]}}
+
+
+# --- the profile that a release makes of a Policy ---------------------------------------------------------------------
+
+
+def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
+    """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
+    made = running(policy, target, config, config.percentage)
+    version, cells = target.configuration.default_version, target.configuration
+    for name in target.configuration.api_versions:  # the newest that takes all plugins
+        known = cells_in(target.configuration, name)
+        if not made.plugin_names & known.refused_plugins:
+            version, cells = name, known
+    notes: list[Note] = []
+    if made.checks_all:
+        notes.append(Note("alwaysCheckAllPredicates", "left out: a profile cannot say it; the same nodes fit, with fewer reasons"))
+    if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
+        notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
+    ratios = (entry for entry in made.profiles[0].plugin_config if isinstance(entry.args, RequestedToCapacityRatioArgs))
+    notes += (
+        Note(entry.name, "cpu and memory count, as a profile cannot be without resources") for entry in ratios if not entry.args.resources
+    )
+    extenders, faults = written_extenders(made.extenders, [extender.weight for extender in made.extenders])
+    (profile,) = made.profiles
+    document: dict[str, Any] = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
+    if made.percentage:
+        document["percentageOfNodesToScore"] = made.percentage
+    points = [point for point in {**cells.point_plugins, **profile.plugins} if f"profiles.plugins.{point}" not in cells.fields_lacked]
+    plugins = {point: _written(profile.at(point)) for point in points}
+    arguments = [{"name": entry.name, "args": as_json(entry.args)} for entry in profile.plugin_config if entry.args is not None]
+    name = profile.scheduler_name or DEFAULT_SCHEDULER
+    document["profiles"] = [{"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}]
+    if extenders:
+        written = [plain(extender) for extender in extenders]
+        as_before = NEW_HTTPS in cells.fields_lacked
+        document["extenders"] = list(map(_as_in_a_policy, written, made.extenders)) if as_before else written
+    return Migration(document, (*notes, *faults))
+
+
+def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[str, Any]:
+    """An extender as v1alpha2 has it: with the fields of a Policy."""
+    found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
+    return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
+
+
+def _written(found: PluginSet) -> dict[str, Any]:
+    """A point with these plugins alone."""
+    named = [{"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})} for plugin in found.enabled]
+    return {"disabled": [{"name": "*"}], "enabled": named}
+
+
+def as_json(value: Any) -> Any:
+    """Arguments of a plugin in their JSON form, without what is not set."""
+    if attrs.has(type(value)):
+        fields = {json_name(field.name): getattr(value, field.name) for field in attrs.fields(type(value))}
+        return {name: as_json(part) for name, part in fields.items() if part not in (None, (), "") and part is not False}
+    return [as_json(part) for part in value] if isinstance(value, tuple) else value

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
+from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.objects import Node
 from ...api.reading.notices import Notice, NoticeGroup, grouped
-from ...api.view import View
+from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, GivenOptions, declared_of
 from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
 from ...simulation.nodesbyuse import NodeUses, pods_on_nodes
+from ...simulation.scenario import Scenario
+from ...simulation.sides import LOCKED
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import Result
-from .agreement import LOCKED
-from .compare import Comparison
-from .compare import compare as compare_all
-from .document import ComparisonDocument, DifferingCycle
-from .migration import with_newer_labels, zones_warning
+from .comparison import Comparison, ComparisonDocument, DifferingCycle
+from .comparison import compare as compare_all
 from .options import NAMES, CompareOptions
 from .view import ClusterEnd, comparison_view
 
@@ -42,7 +45,7 @@ class CompareResult(Result):
         cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), doubts: Sequence[str] = (), *, with_ends: bool = True
     ) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the document does not have."""
-        own = comparison.contestants[:1] if comparison.mode == LOCKED else comparison.contestants
+        own = comparison.sides[:1] if comparison.mode == LOCKED else comparison.sides
         ends = [ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine)) for one in (own if with_ends else ())]
         document = comparison.document(tuple(group.record() for group in warnings))
         return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), tuple(ends))
@@ -61,6 +64,10 @@ class CompareResult(Result):
     def hosts(self) -> dict[str, dict[str, str | None]]:
         """Configuration -> pod -> its node; None where it has none."""
         return {found.name: dict(found.hosts) for found in self.document.configurations}
+
+    def origin(self) -> dict[str, Any]:
+        sides = self.document.configurations
+        return {"releases": [one.release for one in sides], "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides]}
 
     def view(self) -> View:
         return comparison_view(type(self).__name__, self.document, self.show, self.ends)
@@ -99,7 +106,7 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer 
     if missing is not None:
         observer.doubt(missing)
     scenario = with_newer_labels(given.scenario) if newer else given.scenario
-    made = compare_all(scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, following=observer.following)
+    made = compare_all(scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer)
     found = CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
     return attrs.evolve(found, show=options.show)
 
@@ -112,3 +119,34 @@ def _told(options: GivenOptions) -> str:
 
 def _value(value: object) -> str:
     return shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__
+
+
+# --- labels of newer releases ----------------------------------------------------------------------------------------
+
+NEWER_LABELS: Mapping[str, str] = {
+    BETA_ZONE: TOPOLOGY_ZONE,
+    BETA_REGION: TOPOLOGY_REGION,
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+"""Label of a node in the old releases -> the one that newer releases put beside it."""
+
+
+def with_newer_labels(scenario: Scenario) -> Scenario:
+    """*scenario* with nodes that have newer releases' labels beside those that they have, as after an upgrade."""
+
+    def relabelled(node: Node) -> Node:
+        labels = node.metadata.labels
+        newer = {name: labels[older] for older, name in NEWER_LABELS.items() if older in labels and name not in labels}
+        return replace(node, metadata=replace(node.metadata, labels=type(labels)({**labels, **newer}))) if newer else node
+
+    return attrs.evolve(scenario, objects=tuple(relabelled(item) if isinstance(item, Node) else item for item in scenario.objects))
+
+
+def zones_warning(scenario: Scenario) -> str | None:
+    """A warning if nodes have a zone by the old label only, as constraints over the newer label ignore such nodes."""
+    older, newer = BETA_ZONE, TOPOLOGY_ZONE
+    count = sum(older in node.labels and newer not in node.labels for node in scenario.nodes)
+    nodes = "1 node has" if count == 1 else f"{count} nodes have"
+    return f"{nodes} label {older} and not {newer}, which newer releases add: try --newer-labels as well" if count else None

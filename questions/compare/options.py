@@ -11,7 +11,7 @@ from ..options import ClusterOptions, MorePods, Question, option
 
 if TYPE_CHECKING:
     from ...simulation.input import GivenScheduler
-    from .agreement import Mode
+    from ...simulation.sides import Mode
 
 NAMES = "abcdefgh"
 

@@ -1,7 +1,8 @@
-"""What a comparison looks like: where pods land, why elsewhere, and how the clusters end."""
+"""A comparison as people see it: the verdict, sentences, tables, and the long list of pods with both tables of each decision."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,27 +34,23 @@ from ...api.view import (
     block,
     on_page,
 )
-from ...api.words import Figure, count_of, percent
+from ...api.words import Figure, count_doing, count_of, percent
 from ...core.pods.requests import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
-from .agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
-from .causes import KINDS
-from .document import ComparisonDocument, ConfigurationPair
-from .pods import MOST, PodList, alone, colour_of
-from .text import (
-    OTHER_NODE,
-    agreement_lines,
-    cause_text,
-    decision_text,
-    headline,
-    hints,
-    label,
-    left_out,
-    meaning_lines,
-    side_name,
-    verdict,
-    with_own_cluster,
+from ...simulation.sides import GATED, KINDS, LOCKED, SAMPLING, SCORE, SUCCESSORS, Cause, JudgedNode
+from ..result import NOTHING_TRIED, for_reasons
+from .comparison import (
+    DIFFERENT,
+    EQUALLY_GOOD,
+    AgreementCounts,
+    CauseCount,
+    ComparedConfiguration,
+    ComparedDecision,
+    ComparisonDocument,
+    ConfigurationPair,
+    DifferingCycle,
+    Losses,
 )
 
 MODES = {
@@ -112,6 +109,202 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
     yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
     if ends:
         yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
+
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+NO_HOST, GATED_HOST = "<none>", "<gated>"
+"""In place of a host where the pod has none, or was not tried."""
+OTHER_NODE = "on another node"
+USES = {
+    "use": "the share of all nodes' capacity",
+    "imbalance": "the standard deviation of the nodes' use",
+    "fullest - emptiest": "the use of the fullest node less that of the emptiest",
+    "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
+}
+"""What is said of how the clusters end -> what that is."""
+
+
+def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguration]:
+    """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
+    return found.configurations[:1] if found.mode == LOCKED else found.configurations
+
+
+# --- the verdict ----------------------------------------------------------------------------------------------------
+
+
+def label(found: ComparisonDocument, at: int) -> str:
+    """What sentences call a configuration: its release, where all releases differ; else its name."""
+    name, releases = found.configurations[at].name, [one.release for one in found.configurations]
+    if len(name) > 1:
+        return f"the {name}"
+    return releases[at] if len(set(releases)) == len(releases) else name
+
+
+def side_name(found: ComparisonDocument, at: int) -> str:
+    """A configuration's name, with its release where all releases differ."""
+    name, called = found.configurations[at].name, label(found, at)
+    return name if len(name) > 1 or name == called else f"{name} ({called})"
+
+
+def verdict(found: ComparisonDocument) -> str:
+    """The outcome in one sentence: who loses, and for what."""
+    if found.differences:
+        return ". ".join([_against(found, at) for at in range(len(found.against))])
+    if not found.decisions:
+        return NOTHING_TRIED
+    all_of = f"All {found.decisions:,} decisions are" if found.decisions > 1 else "The only decision is"
+    return f"{all_of} the same{in_error(found.against[0].agreement)}"
+
+
+def in_error(found: AgreementCounts) -> str:
+    """How many of the decisions that are the same say nothing."""
+    many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
+    return f", but {found.errors:,}{many}" if found.errors else ""
+
+
+def _against(found: ComparisonDocument, at: int) -> str:
+    """One configuration beside the first."""
+    pair = found.against[at]
+    lost, gained = len(pair.lost.pods), len(pair.gained.pods)
+    first, second = label(found, 0), label(found, at + 1)
+    if not lost and not gained:
+        # No pod gains or loses a place: how many decisions are other ones.
+        agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
+        places = f"The same pods find a place under {first} and {second}"
+        if held:
+            return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
+        if found.mode != LOCKED:
+            if not moved:
+                return f"{places}, each on the same node"
+            return f"{places}, {moved:,} of them on another node"
+        counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
+        counts = [f"{count_of(count, 'is', 'are')} {text}" for count, text in counted if count]
+        if counts:
+            return f"{places}; of {agreement.decisions:,} decisions {' and '.join(counts)}"
+        others = count_of(agreement.equally_good, "is equally good", "are equally good")
+        return f"No decision is different under {second}; {others} for {first}"
+    if lost == gained:
+        return f"As many pods find a place under {second}, but not the same ones: {_both(pair)}"
+    net, word = abs(lost - gained), "more" if gained > lost else "fewer"
+    head = f"{count_of(net, f'pod {word} finds a place', f'pods {word} find a place')} under {second}"
+    if lost and gained:
+        return f"{head}: {_both(pair)}"
+    if gained:
+        return f"{head}{_alone(pair.gained)}; under {first} there is none: {reasons_of(pair.gained)}"
+    return f"{head}{_alone(pair.lost)}: {reasons_of(pair.lost)}"
+
+
+def _alone(found: Losses) -> str:
+    """The name of the pod, if it is only one."""
+    return f", {found.pods[0].pod}" if len(found.pods) == 1 else ""
+
+
+def _both(pair: ConfigurationPair) -> str:
+    """Who loses and who gains, where there are both."""
+    lost, gained = len(pair.lost.pods), len(pair.gained.pods)
+    losing, gaining = count_of(lost, "loses its place", "lose theirs"), count_of(gained, "gains one", "gain one")
+    return f"{losing} ({reasons_of(pair.lost)}), {gaining}"
+
+
+def reasons_of(found: Losses) -> str:
+    """For what pods have no place."""
+    return for_reasons({one.reason: one.pods for one in found.reasons})
+
+
+# --- sentences ------------------------------------------------------------------------------------------------------
+
+
+def headline(found: ComparisonDocument, said: str) -> Iterator[str]:
+    """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
+    yield f"{said}."
+    count = len(found.differences)
+    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
+    if not count:
+        yield f"{tried}, all decisions are the same" if found.decisions else tried
+    elif found.mode == LOCKED:
+        yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
+    else:
+        yield f"{tried}; the first decision that differs:"
+        yield from (first_line(against) for against in found.against if against.first_difference)
+        if count > 1:
+            more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
+            yield f"{more}; as each side has its own cluster, that can follow from the first. --mode locked leaves such out"
+
+
+def first_line(against: ConfigurationPair) -> str:
+    """The first decision in which two configurations differ, in a sentence."""
+    found = against.first_difference
+    if found is None:
+        return ""
+    hosts = f"{found.first or NO_HOST} in {against.first}, {found.second or NO_HOST} in {against.second}"
+    return f"  {found.pod} (decision {found.number}): {hosts}; {found.verdict}: {cause_text(found.cause)}"
+
+
+def hints(against: ConfigurationPair) -> Iterator[str]:
+    """What to try, where the two differ in more than their rules."""
+    sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
+    if sampled:
+        yield (
+            f"{count_of(sampled, 'decision')} of these: the two look at different shares of the nodes;"
+            " with percentage=100 in both configurations each looks at all of them"
+        )
+
+
+def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
+    """The cycles of both: what is the same, what is another of the first one's best nodes, and what is different."""
+    first, second, found = against.first, against.second, against.agreement
+    also, alone = found.equal_for_both, found.equal_for_second_alone
+    yield f"{found.decisions} decisions of both: {found.same} the same"
+    if found.errors:
+        yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
+    if found.equally_good:
+        yield f"  {found.equally_good} equally good: another node, which {first} scores as high as its own" + (
+            f"; {second}, too, gives both the same score in {also}" if also else ""
+        )
+    if found.different:
+        yield f"  {found.different} different" + (f"; {second} gives both nodes the same score in {alone}" if alone else "")
+    if found.gated:
+        yield f"  {found.gated} gated: one of the two does not try the pod, for its scheduling gates"
+    yield (
+        f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
+        f" with any tie-break {second} takes one of {first}'s best in {found.best_within}"
+    )
+
+
+def left_out(found: ComparisonDocument, show: int | None) -> Iterator[str]:
+    """A line on the decisions that are not listed, if there are any."""
+    count = len(found.differences)
+    if show is not None and count > show:
+        more = count_doing(count - show, "more decision", "differ")
+        yield f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables"
+
+
+def meaning_lines(found: ComparisonDocument) -> Iterator[str]:
+    """What the words of the table of use mean, those that it has."""
+    has_fragments = any(one.fragmentation for one in with_own_cluster(found))
+    yield from (f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments)
+
+
+def decision_text(decision: ComparedDecision | None) -> str:
+    """The host, or the node where room is made, or nothing."""
+    if decision is None:
+        return ""
+    if decision.gated:
+        return GATED_HOST
+    room = f" (makes room on {decision.room_on})" if decision.room_on else ""
+    return decision.host or NO_HOST + room
+
+
+def cause_text(cause: Cause) -> str:
+    """The cause in a few words."""
+    rule, side, node = cause.rule or cause.kind, cause.side, cause.node
+    if cause.kind == "score":
+        return f"{rule} {cause.text}" if cause.text else f"{rule} decides for {node} in {side}"
+    if cause.kind in ("predicate", "sampling"):
+        return f"{rule} in {side} against {node}: {cause.text}"
+    return f"{cause.kind}{f' in {side}' if side else ''}: {cause.text or KINDS[cause.kind]}"
 
 
 # --- of a page ------------------------------------------------------------------------------------------------------
@@ -294,3 +487,138 @@ def _pods(found: ComparisonDocument) -> Table:
     columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
     rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)]
     return Table("pods", columns, rows, noun="pod", forms=DATA)
+
+
+# --- the list of pods -----------------------------------------------------------------------------------------------
+
+MOST = 20_000
+"""The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
+SAME_NODE, NO_NODE = "on the same node", "on no node"
+COLOURS = {
+    EQUALLY_GOOD: MEANINGS["near"], DIFFERENT: MEANINGS["bad"], GATED: MEANINGS["held"], OTHER_NODE: MEANINGS["near"],
+    SAME_NODE: MEANINGS["same"],
+}  # fmt: skip
+
+
+@attrs.define(repr=False)
+class PodList:
+    """The list of a comparison."""
+
+    document: ComparisonDocument
+    _outcomes: dict[str, str] = attrs.field(factory=dict)
+    """Every outcome that any pod has -> its colour."""
+    _texts: dict[str, int] = attrs.field(factory=dict)
+    """Each text of the details once -> its number."""
+    _rules: dict[tuple[tuple[str, int], ...], int] = attrs.field(factory=dict)
+    """Each list of rules with their weights once -> its number."""
+
+    def table(self) -> Table:
+        """The list itself: where each pod ends, by which outcome, for which cause, and why."""
+        found, cycles, rows, details = self.document, defaultdict[str, list[int]](list), list[list[Any]](), list[Any]()
+        hosts = [one.hosts for one in found.configurations]
+        for at, difference in enumerate(found.differences):
+            cycles[difference.pod].append(at)
+        for pod in hosts[0]:
+            ends = [nodes.get(pod) for nodes in hosts]
+            if pod in cycles or len(set(ends)) > 1:
+                rows.append(self._row(pod, ends, [found.differences[at] for at in cycles[pod]]))
+                details.append([self._cycle(at) for at in cycles[pod]] or None)
+        columns = (
+            Column("pod", "name"), *(Column(side_name(found, at), "name") for at in range(len(hosts))),
+            Column("outcome", "tags", filter=True, colours=self._outcomes), Column("cause", "names", filter=True), Column("why"),
+        )  # fmt: skip
+        return Table("pods", columns, rows, noun="pod", details=details, shows="aligned", shared=self._shared(), forms=PAGE)
+
+    def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
+        """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which pod replaced this one."""
+        shown, outcomes, why = list[str](), list[str](), [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
+        for at, (one, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
+            told = [decision_text(cycle.decisions[one.name]) for cycle in found if one.name in cycle.decisions]
+            shown.append(end or (told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST))
+            verdicts = [cycle.causes[one.name].verdict for cycle in found if one.name in cycle.causes]
+            if at and (outcome := outcome_of(self.document, at, ends, verdicts)) is not None:
+                outcomes.append(outcome if len(ends) == 2 else f"{one.name}: {outcome}")
+                self._outcomes[outcomes[-1]] = colour_of_outcome(outcome, self.document)
+            if not found and pod in one.evicted:
+                why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
+        causes = [cause_name(self.document, name, cause) for one in found for name, cause in one.causes.items()]
+        return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
+
+    # --- details, as assets/aligned.js reads them: texts and lists of rules by number ---------------------------------
+
+    def _place(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _shared(self) -> dict[str, Any]:
+        """What the details of all rows have in common; to be asked after the last one."""
+        rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
+        names = {name: None for rules in self._rules for name, _ in rules}
+        newer = {name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name) for name in names}
+        subjects = {name: other for name, other in newer.items() if name != other}
+        sides = [side_name(self.document, at) for at in range(len(self.document.configurations))]
+        return {"sides": sides, "subjects": subjects, "rules": rules, "texts": list(self._texts)}
+
+    def _cycle(self, at: int) -> list[Any]:
+        """Title, the line in which the sides differ, and the decision of each."""
+        found = self.document.differences[at]
+        why = "; ".join(cause_text(cause) for cause in found.causes.values())
+        title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
+        deciding = next((cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), "")
+        return [*map(self._place, (title, deciding)), [self._judged(*one, at < MOST) for one in found.decisions.items()]]
+
+    def _judged(self, name: str, decision: ComparedDecision, whole: bool) -> list[Any]:
+        """The side, what it decided, its error, the node that it took, and all nodes."""
+        victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
+        texts = (decision_text(decision) + victims, decision.error or "", decision.host or decision.room_on or "")
+        at = [one.name for one in self.document.configurations].index(name)
+        return [at, *map(self._place, texts), [self._node(node) for node in decision.nodes] if whole else []]
+
+    def _node(self, node: JudgedNode) -> list[Any]:
+        """The node, its state, its list of rules, their scores in order, and its total."""
+        rules = tuple((rule, score.weight) for rule, score in node.scores.items())
+        at = self._rules.setdefault(rules, len(self._rules))
+        told = "; ".join(node.reasons)
+        state = f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
+        return [self._place(node.node), self._place(state), at, [score.score for score in node.scores.values()], node.total]
+
+
+def cause_name(document: ComparisonDocument, second: str, cause: Cause | CauseCount) -> str:
+    """A cause in few words, as the filter of the list and the table of causes have it."""
+    whose = f"{second}: " if len(document.against) > 1 else ""
+    side = f" in {cause.side}" if cause.side and cause.kind != SCORE else ""
+    return f"{whose}{cause.rule or cause.kind}{side}"
+
+
+def colour_of(at: int) -> str:
+    """The colour of the configuration in that place."""
+    return f"var(--c{at % 8})"
+
+
+def alone(name: str) -> str:
+    """A pod that one configuration places, and the other one does not.
+
+    >>> alone("a")
+    'placed by a alone'
+    """
+    return f"placed by {name} alone"
+
+
+def colour_of_outcome(name: str, document: ComparisonDocument) -> str:
+    """The colour of an outcome."""
+    places = {alone(one.name): colour_of(at) for at, one in enumerate(document.configurations)}
+    return COLOURS.get(name) or places.get(name, MEANINGS["same"])
+
+
+def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]) -> str | None:
+    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None if it does not.
+
+    *ends*: its node under each; *verdicts*: those of its decisions that differ.
+    """
+    names = [configuration.name for configuration in document.configurations]
+    if document.mode == LOCKED:
+        return next((told for told in (DIFFERENT, GATED, EQUALLY_GOOD) if told in verdicts), None)
+    if GATED in verdicts:
+        return GATED
+    if ends[0] != ends[at]:
+        return OTHER_NODE if None not in (ends[0], ends[at]) else alone(names[0] if ends[at] is None else names[at])
+    return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None

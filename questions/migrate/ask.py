@@ -6,59 +6,57 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import yaml
 
 from ...algorithmprovider.check import hints_of
 from ...algorithmprovider.config import AlgorithmConfiguration, read_configuration, read_policy_file
+from ...algorithmprovider.extenders import UncalledExtender
 from ...algorithmprovider.files import KIND, has_profiles
 from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
+from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.notices import NoticeGroup
 from ...api.reading.secrets import without_secrets
-from ...api.record import Count, Record, plain, says
+from ...api.record import Count, Record, plain
 from ...api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
+from ...core.engine import Engine
 from ...core.release import Release
+from ...core.rule import Algorithm
 from ...exceptions import PolicyError, UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
+from ...framework.building import build_engine
+from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
-from ...framework.config.configuration import unread_of_first
-from ...framework.migrate.carrying import carried
-from ...framework.migrate.equivalents import Note
-from ...framework.migrate.fromplugins import migrate_profile, running
-from ...framework.migrate.listed import listed
-from ...framework.migrate.profiledocument import target_release
-from ...framework.migrate.translation import SPREAD_BY_SELECTOR, Migration
-from ...framework.migrate.translation import migrate as translate
+from ...framework.migrate.draft import Migration, Note, target_release
+from ...framework.migrate.fromplugins import carried, listed, migrate_profile, running
+from ...framework.migrate.frompolicy import SPREAD_BY_SELECTOR
+from ...framework.migrate.frompolicy import migrate as translate
 from ...framework.options import FIELDS, declared_of
 from ...framework.policy.check import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles
 from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
+from ...simulation.sides import GATED
 from ..asking import SILENT, Observer, asked_by
-from ..compare.agreement import DIFFERENT, GATED
-from ..compare.ask import CompareResult
-from ..compare.document import ConfigurationPair
-from ..compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
-from ..compare.text import agreement_lines, cause_text, decision_text, in_error, reasons_of
-from ..compare.view import cause_table
+from ..compare.ask import CompareResult, with_newer_labels, zones_warning
+from ..compare.comparison import DIFFERENT, Comparison, ConfigurationPair, compare
+from ..compare.view import agreement_lines, cause_table, cause_text, decision_text, in_error, reasons_of
 from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions
 
 if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
-class MigrationNote(Record):
-    """A part of the Policy that has no exact equivalent."""
-
-    subject: str
-    text: str
-    upstream: Annotated[str | None, says("What upstream's own translation of 1.19 to 1.22 does there, if it is something else.")]
+POLICY, PROFILE = "policy", "profile"
+"""The names of the two sides of the check."""
+EVERY_NODE = 100
+"""percentageOfNodesToScore of both: with all nodes in view only the rules can differ."""
 
 
 class MigrationReport(Record):
@@ -67,11 +65,14 @@ class MigrationReport(Record):
     release: str
     target: str
     newer_labels: bool
-    policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form, without credentials.")]
+    policy: dict[str, Any] | None
+    """What was given, in its JSON form, without credentials."""
     profile: dict[str, Any]
-    notes: tuple[MigrationNote, ...]
-    source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
-    left_out: Annotated[Count, says("Extenders that it names and that the check did not call.")] = 0
+    notes: tuple[Note, ...]
+    source: Literal["Policy", "profile"] = "Policy"
+    """What was given."""
+    left_out: Count = 0
+    """Extenders that it names and that the check did not call."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -92,6 +93,45 @@ class Migrating:
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
     extenders: str | None = None
     """How the check calls the extenders that are named; None: not at all."""
+
+    # --- the check: the old release and the profile judge each waiting pod on the same state ------------------------
+
+    def engines(self, document: Mapping[str, Any]) -> dict[str, Engine]:
+        """The old release, and the framework with the profile *document* that it became; both look at all nodes."""
+        release, config, before = self.release, self.config, self.profile
+        old: Algorithm | KubeSchedulerConfiguration
+        if before is not None:
+            old = _on_all_nodes(before, release, config.gates)
+        elif release.policies is not None:
+            old = running(self.policy, release, config, EVERY_NODE)
+        else:
+            config = config.with_defaults(release)
+            settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
+            old = resolve(
+                release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+                percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
+            )  # fmt: skip
+        extenders = ConfiguredExtenders(self.extenders)
+        wanted = {POLICY: old, PROFILE: _on_all_nodes(document, self.target)}
+        return {
+            name: build_engine(
+                one, max_pd_vols=self.max_pd_vols, extenders=extenders, leaves_uncalled=extenders.how is None, counts_images_late=True
+            )
+            for name, one in wanted.items()
+        }  # fmt: skip
+
+    def checked(self, scenario: Scenario, engines: Mapping[str, Engine], observer: Observer = SILENT) -> Comparison:
+        """The new *engines* on *scenario*, on a state that follows the old release."""
+        texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
+        return compare(scenario, engines, texts=texts, observer=observer)
+
+    @property
+    def left_out(self) -> int:
+        """How many extenders of the Policy or the older profile are not called."""
+        named = (self.profile or {}).get("extenders", ()) if self.policy is None else self.policy.extenders
+        return len(named) if self.extenders in (None, "off") else 0
+
+    # --- the translation --------------------------------------------------------------------------------------------
 
     @property
     def scheduler_names(self) -> list[str]:
@@ -122,6 +162,18 @@ class Migrating:
             for hint in hints_of(str(error), self.release, self.config.gates):
                 error.add_note(hint)
             raise
+
+
+def _on_all_nodes(document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None) -> KubeSchedulerConfiguration:
+    found = read_profiles({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
+    return attrs.evolve(found, profiles=tuple(attrs.evolve(one, percentage=None) for one in found.profiles))
+
+
+def agrees(comparison: Comparison) -> bool:
+    """Whether each decision is the same, or another node that the old release scores as high, and none ends in an error of an extender."""
+    found = comparison.agreements[PROFILE]
+    fails = found.counts["errors"] > 0 and any(not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders)
+    return not found.counts[DIFFERENT] and not found.counts[GATED] and not fails
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -241,27 +293,23 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     check = options.check
     cluster = None if check is None else check if isinstance(check, Scenario) else scenario_of(check, scheduler_names=given.scheduler_names)
     made, newer = given.translated(), options.newer_labels
-    extenders = ConfiguredExtenders(given.extenders)
-    tried = Check(
-        given.policy, given.release, given.config, made.document, given.max_pd_vols, given.target, given.profile, extenders
-    )  # fmt: skip
     report = MigrationReport(
         release=given.release.version, target=given.target.version, newer_labels=newer,
         policy=without_secrets(given.profile or given.written), profile=without_secrets(made.document),
-        notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
-        source="Policy" if given.profile is None else "profile", left_out=0 if cluster is None else tried.left_out,
+        notes=made.notes,
+        source="Policy" if given.profile is None else "profile", left_out=0 if cluster is None else given.left_out,
     )  # fmt: skip
     texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))
     texts += unread_of_first(given.config.written, given.release)
     if cluster is None:
         return MigrateResult(made.document, texts, report)
-    read = ComparisonInput.of(cluster, {POLICY: tried.old(), PROFILE: tried.new()}, {})
+    read = ComparisonInput.of(cluster, given.engines(made.document), {})
     observer.ready(read)
-    doubts = tried.warnings(read.scenario, newer)
+    missing = None if newer else zones_warning(read.scenario)
+    doubts = () if missing is None else (missing,)
     for text in doubts:
         observer.doubt(text)
-    judged = with_newer_labels(read.scenario) if newer else read.scenario
-    found = tried.on(judged, observer.following)
+    found = given.checked(with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer)
     compared = CompareResult.of(found, read.warnings, doubts, with_ends=options.makes("data", "page"))
     return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings, options.show)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -45,10 +45,14 @@ class SweepDocument(ResultDocument, kw_only=True):
     """The table of a sweep."""
 
     KIND = "Sweep"
-    settings: Annotated[tuple[str, ...], says("The columns that say what a run was, in order.")]
-    objectives: Annotated[tuple[str, ...], says("The columns that say what it came to, in order.")]
-    failed: Annotated[Count, says("How many runs have an error.")]
-    runs: Annotated[Sequence[Run], says("In the order of the grid.")]
+    settings: tuple[str, ...]
+    """The columns that say what a run was, in order."""
+    objectives: tuple[str, ...]
+    """The columns that say what it came to, in order."""
+    failed: Count
+    """How many runs have an error."""
+    runs: Sequence[Run]
+    """In the order of the grid."""
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
@@ -61,6 +65,8 @@ class SweepResult(Result):
     """The columns that say what a run was."""
     objectives: tuple[str, ...]
     warnings: tuple[NoticeGroup, ...] = ()
+    rules: Sequence[str] = ()
+    """Places of one's own rules."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,10 +91,14 @@ class SweepResult(Result):
             failed=self.failed, runs=[{column: row.get(column) for column in self.columns} for row in self.rows],
         )  # fmt: skip
 
-    @property
-    def summary(self) -> str:
-        """What ran, in a line."""
-        return count_of(len(self.rows), "run") + (f", {self.failed} failed" if self.failed else "")
+    def origin(self) -> dict[str, Any]:
+        unread = [group.text for group in self.warnings if group.is_unread]
+        releases = [row["release"] for row in self.rows if row.get("release")]
+        return {"releases": releases, "rules": self.rules, "warnings": [*map(str, self.warnings)], "unread": unread}
+
+    def asides(self, form: str) -> Iterator[str]:
+        yield count_of(len(self.rows), "run") + (f", {self.failed} failed" if self.failed else "")
+        yield from (f"{group.text}." if group.is_unread else f"warning: {group}" for group in self.warnings)
 
     @cached_property
     def compared(self) -> list[SweepConfiguration]:
@@ -132,7 +142,7 @@ def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer = SILENT) 
         made = Sweep(wanted, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, told)
         points = list(made.points())
         rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
-    return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()))
+    return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()), rules=options.rules)
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

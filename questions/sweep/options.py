@@ -56,6 +56,6 @@ class SweepOptions(AskedOptions):
 
 
 QUESTION = Question(
-    options=SweepOptions, ask="sweep:sweep", prints=True, argument="file", jobs=(None, "one a core"), what="the table",
+    options=SweepOptions, ask="sweep:sweep", argument="file", jobs=(None, "one a core"), what="the table",
     forms=("table", "csv", "json", "yaml", "html"), told_forms="How to write the table; html: a page.",
 )  # fmt: skip

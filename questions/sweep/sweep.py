@@ -31,8 +31,8 @@ from ...simulation.executors import run_on
 from ...simulation.input import edits_of, objects_of, paths_among, scenario_of, spec_of
 from ...simulation.releasenotes import input_notices, with_release_notices
 from ...simulation.scenario import Scenario
+from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Simulation
-from ..compare.contestants import SUCCESSORS
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
 from .measures import Measures, replay_measures, simulation_measures
@@ -139,14 +139,6 @@ def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
     return Task(thaw_spec(scheduler_spec), settings)
 
 
-@attrs.frozen(repr=False)
-class Done:
-    """What became of a run: its measures, or its error."""
-
-    measures: Measures | None = None
-    error: str | None = None
-
-
 @attrs.define(eq=False, repr=False)
 class Shared:
     """What runs have in common, handed over once for all of them: the input, read once a place."""
@@ -179,17 +171,17 @@ class Shared:
             return with_release_notices(given, [algorithm]).warnings
         return (*given.warnings, *input_notices(given.objects, algorithm, task.scheduler_spec.version))
 
-    def run(self, task: Task) -> Done:
-        """Run *task*; whatever goes wrong is in its result."""
+    def run(self, task: Task) -> Measures | str:
+        """The measures of *task*, or the error that it came to."""
         try:
             given = self.read[task.place]
             if isinstance(given, str):
-                return Done(error=given)
-            return Done(_simulated(task, given) if isinstance(given, Scenario) else self._replayed(task, given))
+                return given
+            return _simulated(task, given) if isinstance(given, Scenario) else self._replayed(task, given)
         except KubeclassicError as error:
-            return Done(error=str(error))
+            return str(error)
         except Exception as error:  # a run that fails is a row of the table; the others go on
-            return Done(error=f"{type(error).__name__}: {error}")
+            return f"{type(error).__name__}: {error}"
 
     def _replayed(self, task: Task, inputs: Inputs) -> Measures:
         spec = task.scheduler_spec
@@ -260,9 +252,9 @@ class Sweep:
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
         planned = [self._task(point) for point in points]
-        found = {number: task for number, task in enumerate(planned) if isinstance(task, Done)}
+        found: dict[int, Measures | str] = {number: task for number, task in enumerate(planned) if isinstance(task, str)}
         if planned and len(found) == len(planned):
-            raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {found[0].error}")
+            raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {found[0]}")
         tasks = {number: task for number, task in enumerate(planned) if isinstance(task, Task)}
         for task in tasks.values():
             self._planned.setdefault((task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task)
@@ -277,11 +269,11 @@ class Sweep:
         """What is odd in the input, and what of it some release of the runs does not read."""
         return list(dict.fromkeys(notice for task in self._planned.values() for notice in self.shared.notices(task)))
 
-    def _row(self, number: int, point: Settings, done: Done) -> Row:
-        measures = done.measures or {}
-        return {RUN: number + 1, **point, **{name: measures.get(name) for name in self.spec.objectives}, ERROR: done.error}
+    def _row(self, number: int, point: Settings, done: Measures | str) -> Row:
+        measures, error = ({}, done) if isinstance(done, str) else (done, None)
+        return {RUN: number + 1, **point, **{name: measures.get(name) for name in self.spec.objectives}, ERROR: error}
 
-    def _task(self, settings: Settings) -> Task | Done:
+    def _task(self, settings: Settings) -> Task | str:
         """The run of *settings*, or why it cannot begin."""
         try:
             spec, order = self._scheduler_spec(settings), settings.get(ORDER, "input")
@@ -289,7 +281,7 @@ class Sweep:
                 raise UnknownNameError(f"{ORDER}: got {order} for a trace, whose pods come in their own order")
             return Task(spec, settings)
         except KubeclassicError as error:
-            return Done(error=str(error))
+            return str(error)
 
     def _scheduler_spec(self, settings: Settings) -> SchedulerSpec:
         """A scheduler with these settings, and the rules that its release can have."""

@@ -39,19 +39,16 @@ from ...api.view import (
 from ...api.words import count_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
-from ...framework.facts.facttable import ReleaseFact
 from ...framework.releases import find_any_release, nearest_release, telling_versions
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
+from ...simulation.sides import KINDS
 from ..asking import SILENT, GivenCluster, Observer, asked_by
-from ..compare.causes import KINDS
 from ..result import NOTHING_TRIED, Result
-from .causes import BY_FACT, EARLIER
+from .facts import EARLIER
 from .options import UpgradeOptions
-from .stages import POLICY, StartedWith, stages_of, way_of
-from .upgrade import upgrade as through_all
-from .upgradedocument import MovedPod, UpgradeDocument
-from .way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
+from .sides import POLICY, specs_of, way_of
+from .upgrade import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, MovedPod, Upgrade, UpgradeDocument, upgraded
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -85,22 +82,36 @@ class UpgradeResult(Result):
         return self.document.same if not self.pod else self.first_step(self.pod) is None
 
     def why(self, found: MovedPod) -> str:
-        """Why a decision became another one, in a sentence."""
-        return why(found, {fact.id: fact for fact in self.document.facts})
+        """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
+        if found.effect == EARLIER:
+            return "an earlier decision differs, so that the nodes are filled otherwise"
+        fact = next((one for one in self.document.facts if one.id == found.fact), None)
+        if fact is None:
+            return f"not known: {found.rule or KINDS[found.kind]}"
+        told = f"{fact.release}: {fact.sentence}"
+        if not found.points or found.node is None or found.old is None:
+            return told
+        return f"{told}: {found.node} gains {found.points} point{'' if found.points == 1 else 's'} on {found.old}"
 
     def first_step(self, pod: str) -> MovedPod | None:
         """The first step that changes a decision on *pod*; None if none does."""
         return next((found for found in self.document.moved if found.pod == pod), None)
 
+    def origin(self) -> dict[str, Any]:
+        return {"releases": [stage.release for stage in self.document.stages]}
+
     def view(self) -> View:
         document = self.document
         shown = [found for found in document.moved if self.pod in ("", found.pod)]
         steps, causes, moved = _steps(document), _causes(document), _moved(self, shown)
-        counts = {"decisions that differ": len(document.moved), "pods that move": len(document.ways)}
+        moving, ends = len(document.ways), ("--from", document.stages[0].release, "--to", document.stages[-1].release)
+        counts = {"decisions that differ": len(document.moved), "pods that move": moving}
         facts = {"mode": document.mode, "pods": document.pods, **counts}
         return View(
             title=type(self).__name__, verdict=_verdict(document), lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"], facts=facts,
-            shares=_shares(document), who=_who(document), next=_next(document), main="moved",
+            shares=[Share("stay", document.pods - moving, "same"), Share("move", moving, "near")] if moving else [],
+            who=_who(document), main="moved",
+            next=[NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod)) for one in document.moved[:1]],
             sections=[*self._text(shown, steps, causes, moved), *_sections(document, steps, causes, moved)],
         )  # fmt: skip
 
@@ -115,7 +126,8 @@ class UpgradeResult(Result):
         yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
         yield block(causes)
         yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
-        yield block(*_left_out(self, shown))
+        if self.show is not None and len(shown) > self.show:
+            yield block(f"{count_of(len(shown) - self.show, 'more decision')}: --show, -o csv or -o json has them.")
 
 
 def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
@@ -134,18 +146,15 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
 
 def _bands(found: UpgradeDocument) -> Bands:
     """The pods in each release; those that never move stay where the first release puts them."""
-    first, ways = found.stages[0], [_states(hosts) for hosts in found.ways.values()]
+    first, ways = found.stages[0], [
+        [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts] for hosts in found.ways.values()
+    ]
     unplaced = sum(way[0] == NONE for way in ways)
     still = Counter({SAME: first.placed - (len(ways) - unplaced), NONE: first.unplaced - unplaced})
     counts = [Counter(way[at] for way in ways) + still for at in range(len(found.stages))]
     staying = Counter({(state, state): count for state, count in still.items()})
     flows = [Counter((way[at], way[at + 1]) for way in ways) + staying for at in range(len(found.stages) - 1)]
     return Bands([stage.release for stage in found.stages], WAY_COLOURS, counts, flows)
-
-
-def _states(hosts: Sequence[str | None]) -> list[str]:
-    """The state of a pod in each release; without a node at first it is elsewhere once it has one."""
-    return [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
 
 
 def _who(found: UpgradeDocument) -> PodOutcomes:
@@ -162,26 +171,7 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
     return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
 
-def _next(found: UpgradeDocument) -> list[NextStep]:
-    """The way of one pod."""
-    ends = ("--from", found.stages[0].release, "--to", found.stages[-1].release)
-    return [NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
-
-
 # --- words ----------------------------------------------------------------------------------------------------------
-
-
-def why(found: MovedPod, facts: Mapping[str, ReleaseFact]) -> str:
-    """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
-    if found.effect == EARLIER:
-        return "an earlier decision differs, so that the nodes are filled otherwise"
-    if found.effect != BY_FACT or found.fact is None:
-        return f"not known: {found.rule or KINDS[found.kind]}"
-    fact = facts[found.fact]
-    told = f"{fact.release}: {fact.sentence}"
-    if not found.points or found.node is None or found.old is None:
-        return told
-    return f"{told}: {found.node} gains {found.points} point{'' if found.points == 1 else 's'} on {found.old}"
 
 
 def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
@@ -205,11 +195,6 @@ def _verdict(found: UpgradeDocument) -> str:
     return f"{pods}; on the way {count:,} decisions differ, by {steps}"
 
 
-def _shares(found: UpgradeDocument) -> list[Share]:
-    moved = len(found.ways)
-    return [Share("stay", found.pods - moved, "same"), Share("move", moved, "near")] if moved else []
-
-
 def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     """The way of one pod, release by release."""
     document = result.document
@@ -228,12 +213,6 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
         before = now
-
-
-def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[str]:
-    if result.show is None or len(moved) <= result.show:
-        return []
-    return [f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them."]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -278,16 +257,11 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
         Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
         Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
     ]  # fmt: skip
-    rows = [
-        [one.after, one.pod, _change(one), one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
-        for one in moved
-    ]
+    rows = list[list[Any]]()
+    for one in moved:
+        told = f"no longer {WORDS[MAKES_ROOM]}" if one.change == GAINED and one.old else WORDS.get(one.change, one.change)
+        rows.append([one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)])
     return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
-
-
-def _change(found: MovedPod) -> str:
-    """What becomes of the pod."""
-    return f"no longer {WORDS[MAKES_ROOM]}" if found.change == GAINED and found.old else WORDS.get(found.change, found.change)
 
 
 def _nodes(found: UpgradeDocument) -> Table:
@@ -321,17 +295,18 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
     profile = options.profile
     if profile is not None and not isinstance(profile, Mapping):
         profile = configuration_document(profile).data
-    given = StartedWith(policy=_policy(options.policy), profile=profile, percentage=options.percentage)
-    stages = stages_of(way_of(start, options.end, steps), given)
-    ends = {stage.release.version: stage.engine(scenario.config_maps) for stage in (stages[0], stages[-1])}
+    policy = _policy(options.policy)
+    specs = specs_of(way_of(start, options.end, steps), policy, profile, options.percentage)
+    ends = {spec.version: spec.engine(scenario.config_maps) for spec in (specs[0], specs[-1])}
     read = ComparisonInput.of(scenario, ends, {}, asked=steps or (start, options.end), order=options.order)
     observer.ready(read)
     warnings = read.warnings
-    way = Way.of(read.scenario, stages, given.traits, mode=options.mode, order=options.order)
+    traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
+    asked = Upgrade(read.scenario, specs, options.mode, options.order, traits)
     pod = _checked_pod(options.pod or "", scenario)
-    document = through_all(way, observer, tuple(group.record() for group in warnings), options.executor)
+    document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
-        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in way.differing(found))
+        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in asked.differing(found))
         document = replace(document, nodes=nodes)
     return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
 

@@ -14,7 +14,7 @@ from ..compare.options import compared_in, shown
 from ..options import ClusterOptions, MorePods, Question, option, texts
 
 if TYPE_CHECKING:
-    from ..compare.agreement import Mode
+    from ...simulation.sides import Mode
 
 
 @attrs.frozen(repr=False)

@@ -1,247 +1,401 @@
-"""Through all releases of the way: one course for all that are proven to decide alike, and the cause of each decision that differs.
+"""The same pods through each release of an upgrade, and for each decision that one of them changes the cause; all of it as data.
 
 The parts do not depend on each other, so that this process runs them, or others, or Dask.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, Final, Literal
 
 import attrs
 
 from ...api.garbage import settled
-from ...api.objects import Pod
-from ...api.reading.notices import InputWarning
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import UNSET, Count, Record, UnsetType, says
+from ...core.decision.decision import Decision
+from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
-from ...framework.facts.facttable import BY_ID, ReleaseFact
+from ...framework.facts.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
-from ..compare.agreement import LOCKED
-from ..compare.compare import Following, unfollowed
-from .course import NO_COURSE, Course, LedCourse
-from .stages import Stage
-from .upgradedocument import MovedPod, UpgradeCause, UpgradeDocument, UpgradeStage, UpgradeStep
-from .way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Causes, Way
+from ...simulation.scenario import Scenario
+from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView
+from .facts import EARLIER, Effect, FoundCause, UpgradeTrial, total_of_rule
+from .sides import NO_STEPS, FollowingSide, SideSetup, SideSpec, Steps, kinds_of, lead
+from .traits import concerns, traits_of
 
-R = TypeVar("R")
-UpgradeTask = Callable[[Way, LedCourse | None, Following], R]
-"""A part of an upgrade: one of the functions below, with its first arguments. The course is that on whose states all stages decide, None:
-each goes its own way."""
-FoundCourses = tuple[Mapping[int, Course], Mapping[int, Causes]]
-"""Number of a stage -> its course, and the causes of what it decides otherwise where they were found with it."""
-
-
-def course_of(
-    number: int, way: Way, led: LedCourse | None, following: Following, like: Course = NO_COURSE, start: int = 0
-) -> FoundCourses:
-    """The course of the stage *number*, which decides as *like* does before the cycle *start*."""
-    return {number: way.led(number, following) if led is None else way.followed(number, led, like, start)}, {}
+GAINED: Final = "gained"
+LOST: Final = "lost"
+MAKES_ROOM: Final = "makes room"
+ELSEWHERE: Final = "elsewhere"
+OTHER_ROOM: Final = "other room"
+BY_EARLIER = FoundCause(EARLIER, None, Cause("tie", text="the nodes are filled otherwise by then"))
+"""In mode free: on the same state both decide alike."""
+Causes = Mapping[int, FoundCause]
+"""Number of a step of the side that leads -> why it is decided otherwise."""
 
 
-def pair_of(number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
-    """The courses of the stage *number* and the one before it, which are followed together, and why they differ."""
-    assert led is not None
-    one, other, causes = way.together(number, led)
-    return {number - 1: one, number: other}, {number: causes}
+# --- as data --------------------------------------------------------------------------------------------------------
+
+Change = Annotated[
+    Literal["gained", "lost", "makes room", "elsewhere", "other room"],
+    says(
+        "A node that it did not have before; none any more; a node only by evicting others; another node; or another node or other "
+        "victims of a preemption."
+    ),
+]
 
 
-def step_of(
-    number: int, before: Course, after: Course, causes: Causes | None, way: Way, led: LedCourse | None, following: Following
-) -> tuple[MovedPod, ...]:
-    """What the step to the stage *number* moves, and why: *before* and *after* are the courses on its two sides."""
-    leading = led or before
-    assert isinstance(leading, LedCourse)
-    with settled():
-        return tuple(way.moved(number, before, after, leading, causes))
+class UpgradeCause(Record):
+    """How often a step changes decisions for one reason."""
+
+    effect: Effect
+    """A fact of the release; or an earlier decision, after which the nodes were filled otherwise; or it is not known."""
+    fact: str | None
+    """Its id."""
+    rule: str | None
+    """The first rule that differs, else the one that the fact is about."""
+    decisions: Count
 
 
-# --- elsewhere ------------------------------------------------------------------------------------------------------
+class MovedPod(Record):
+    """A decision that a step changes."""
+
+    pod: str
+    before: str
+    """The release."""
+    after: str
+    retry: bool
+    """It is another try of a pod that made room."""
+    change: Change
+    old: str | None
+    """The node before, or that on which it made room."""
+    new: str | None
+    effect: Effect
+    fact: str | None
+    """The id of the fact."""
+    kind: CauseKind
+    rule: str | None
+    node: str | None
+    """The node in question."""
+    points: int | None
+    """How many points of 100 that node gains by the rule on the node before."""
+    text: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class UpgradeRunner:
-    """Runs packed tasks of *way*, on the states of *led*, if all decide on those."""
+class DifferingNode(Record):
+    """A node of which the releases on the two sides of a step say something else, on the same state of the cluster."""
 
-    way: Way
-    led: LedCourse | None
+    after: str
+    """The newer release."""
+    node: str
+    old: str
+    """Whether it fits in the older release, and why not; or its points of 100 by the rule that decides."""
+    new: str
 
-    def __reduce__(self) -> tuple[Callable[..., UpgradeRunner], tuple[Way, bytes]]:
-        return _runner, (self.way, packed(self.led, self.way))
 
-    def run(self, task: bytes) -> bytes | Exception:
-        """What a task comes to, packed; or its error, which the process that asked raises. A defect is a RuntimeError."""
+class UpgradeStep(Record):
+    """From one release to the next of the way."""
+
+    before: str
+    after: str
+    differ: Count
+    """How many decisions differ."""
+    gained: Count
+    lost: Count
+    makes_room: Count
+    elsewhere: Count
+    other_room: Count
+    causes: tuple[UpgradeCause, ...]
+
+
+class UpgradeStage(Record):
+    """A release of the way."""
+
+    release: str
+    like: str
+    """The patch level that it is like."""
+    runs: str
+    """What of a Policy or a profile it runs."""
+    placed: Count
+    """Pods that find a node."""
+    unplaced: Count
+    same_as: str | None
+    """The first release of the way since which no decision differs; null: this one."""
+    other_patches: OtherPatches = ""
+
+
+class UpgradeDocument(ResultDocument):
+    """The same pods through each release of an upgrade."""
+
+    KIND = "Upgrade"
+    mode: Literal["locked", "free"]
+    """All releases decide on the same states, which the first one's decisions make; or each goes its own way."""
+    same: bool
+    """No step changes a decision."""
+    pods: Count
+    """How many pods were tried."""
+    stages: tuple[UpgradeStage, ...]
+    steps: tuple[UpgradeStep, ...]
+    moved: tuple[MovedPod, ...]
+    """By step, in the order of decisions."""
+    facts: tuple[ReleaseFact, ...]
+    """Those that are a cause."""
+    ways: Mapping[str, tuple[str | None, ...]]
+    """Pod that moves -> its node in each release of the way."""
+    nodes: tuple[DifferingNode, ...] | UnsetType = UNSET
+    """With --pod: the nodes that differ in the steps that move it."""
+
+
+# --- the upgrade ----------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, repr=False)
+class Upgrade:
+    """The same pods through the releases of *specs*."""
+
+    scenario: Scenario
+    specs: Sequence[SideSpec]
+    mode: Mode = LOCKED
+    order: str = "input"
+    configuration: Sequence[str] = ()
+    """Traits of what the sides run."""
+    shares: bool = attrs.field(factory=lambda: not os.environ.get("KUBECLASSIC_VERIFY"))
+    """Whether a release shares the steps of another one where it is proven to be the same."""
+    traits: frozenset[str] = attrs.field(init=False)
+    """Of the cluster too."""
+    _led: Steps | None = None
+
+    @traits.default
+    def _traits(self) -> frozenset[str]:
+        return traits_of(self.scenario, self.configuration)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes get: each lets the first side lead by itself."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.name != "_led"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in {**state, "_led": None}.items():
+            setattr(self, name, value)
+
+    # --- the steps of each side -------------------------------------------------------------------------------------
+
+    def led(self, observer: Observer = SILENT) -> Steps | None:
+        """The steps on whose states all sides decide; None: each goes its own way."""
+        if self.mode == LOCKED and self._led is None:
+            self._led = lead(self.specs[0], self.scenario, self.order, observer)
+        return self._led
+
+    def steps(self, number: int, observer: Observer = SILENT, like: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, Causes | None]:
+        """The steps of the side *number*, which decides as *like*, the one before it, does before the step *start*.
+
+        With them the cause of each difference to those, where causes are found on the way.
+        """
+        led = self.led()
+        if led is None:
+            return lead(self.specs[number], self.scenario, self.order, observer), None
+        if not number:
+            return led, None
+        return self._followed(number, led, like, start)
+
+    def _followed(self, number: int, led: Steps, before: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, Causes | None]:
+        fitting, _ = self._facts(number)
+        if len(fitting) < 2 or any(fact.cells for fact in fitting):
+            return FollowingSide(self.specs[number], self.scenario, led).steps(None, before, start), None
+        # None of the facts that fit the cluster can be tried: each decision is looked at alone, as it is taken.
+        before = before if before.each else FollowingSide(self.specs[number - 1], self.scenario, led).steps()
+        trial, found = self.trial(number, led, before), dict[int, FoundCause]()
+
+        def look(at: int, decision: Decision) -> None:
+            found[at] = trial.compared(at, trial.older.ask(at), decision)
+
+        return trial.newer.steps(None, before, start, look), found
+
+    # --- from one side to the next ----------------------------------------------------------------------------------
+
+    def _facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
+        """What the side *number* does otherwise than the one before it: what fits the cluster, and what does not seem to."""
+        found: tuple[list[Fact], list[Fact]] = [], []
+        for fact in facts_between(self.specs[number - 1].version, self.specs[number].version):
+            found[not concerns(fact, self.traits)].append(fact)
+        return found
+
+    def trial(self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS) -> UpgradeTrial:
+        """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
+        spec, (fitting, others) = self.specs[number], self._facts(number)
+        older = FollowingSide(self.specs[number - 1], self.scenario, led, own=before.each)
+        newer = FollowingSide(spec, self.scenario, led, own=after.each)
+
+        def without(facts: Sequence[Fact]) -> FollowingSide:
+            return FollowingSide(spec, self.scenario, led, undone(spec.release, facts), newer.own)
+
+        return UpgradeTrial([*fitting, *others], fitting, older, newer, without)
+
+    def moved(self, number: int, before: Steps, after: Steps, causes: Causes | None = None) -> tuple[MovedPod, ...]:
+        """Each decision that the side *number* changes, in order; *before*, *after*: the steps on both sides; *causes*: if known."""
+        theirs = {step.at: step.outcome for step in after.each}
+        changed = [step for step in before.each if step.at in theirs and theirs[step.at] != step.outcome]
+        if not changed:
+            return ()
+        led, beside = self.led(), after
+        with settled():
+            if led is None:  # the newer side went its own way: what decides it on the states of the older one?
+                led = before if before.each[0].decision else self.steps(number - 1)[0]
+                beside, causes = self._followed(number, led, before)
+            numbers = {step.at: at for at, step in enumerate(led.each)}
+            if causes is None:
+                outcomes = {step.at: step.outcome for step in beside.each}
+                direct = {numbers[one.at]: (one.outcome, outcomes[one.at]) for one in changed if outcomes[one.at] != one.outcome}
+                causes = dict(zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True))
+        versions = self.specs[number - 1].version, self.specs[number].version
+        return tuple(
+            moved_pod(*versions, step.at, step.outcome, theirs[step.at], causes.get(numbers[step.at], BY_EARLIER)) for step in changed
+        )  # fmt: skip
+
+    def differing(self, found: MovedPod) -> Iterator[DifferingNode]:
+        """The nodes that the newer side of *found* judges otherwise, on the state in which the pod's turn comes."""
+        number = [spec.version for spec in self.specs].index(found.after)
+        led = lead(self.specs[0 if self.mode == LOCKED else number - 1], self.scenario, self.order, SILENT, found.pod)
+        before, after = (FollowingSide(self.specs[at], self.scenario, led).steps() for at in (number - 1, number))
+        trial, names, at = self.trial(number, led, before, after), [node.name for node in self.scenario.nodes], len(led.each) - 1
+        older, newer = (SideView.of(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
+        rule = found.rule if found.kind == SCORE else None
+        for name in names:
+            old, new = (_told(rule, view, name) for view in (older, newer))
+            if old != new:
+                yield DifferingNode(found.after, name, old, new)
+
+    # --- here or elsewhere ------------------------------------------------------------------------------------------
+
+    def run(self, task: Task) -> Any:
+        """What a method comes to in another process; or its error, which the process that asked raises. A defect is a RuntimeError."""
+        name, *arguments = task
         try:
-            asked: UpgradeTask[Any] = unpacked(task, self.way)
-            return packed(asked(self.way, self.led, unfollowed), self.way)
+            return getattr(self, name)(*arguments)
         except KubeclassicError as error:
             return KubeclassicError(str(error))
         except Exception as error:
             return RuntimeError(f"{type(error).__name__}: {error}")
 
+    def results(self, tasks: Sequence[Task], executor: Executor | None, observer: Observer) -> Iterator[Any]:
+        """What each of *tasks*, methods with their arguments, comes to, in order.
 
-def _runner(way: Way, led: bytes) -> UpgradeRunner:
-    return UpgradeRunner(way, unpacked(led, way))
-
-
-def results(tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor | None, observer: Observer) -> Iterator[R]:
-    """What each of *tasks* comes to, in order.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
-    """
-    if executor is None:
-        for task in tasks:
-            yield task(way, led, observer.following)
-        return
-    asked = [packed(task, way) for task in tasks]
-    found: dict[int, bytes | Exception] = {}
-    for number, done in observer.following(run_on(executor, UpgradeRunner(way, led), asked), len(asked), "upgrading", "tasks"):
-        found[number] = done
-    for number in range(len(asked)):
-        answer = found[number]
-        if isinstance(answer, Exception):
-            raise answer
-        yield unpacked(answer, way)
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
+        """
+        if executor is None:
+            for name, *arguments in tasks:
+                yield getattr(self, name)(*arguments)
+            return
+        found = dict(observer.following(run_on(executor, self, tasks), len(tasks), "upgrading", "tasks"))
+        for number in range(len(tasks)):
+            if isinstance(found[number], Exception):
+                raise found[number]
+            yield found[number]
 
 
-# --- bytes ----------------------------------------------------------------------------------------------------------
+Task = Sequence[Any]
+"""The name of a method of :class:`Upgrade`, and its arguments."""
 
 
-class _Packer(pickle.Pickler):
-    """Writes pods that wait as their places, as the reader has them too."""
-
-    def __init__(self, stream: io.BytesIO, pods: Sequence[Pod]) -> None:
-        super().__init__(stream, protocol=5)
-        self._places = {id(pod): place for place, pod in enumerate(pods)}
-
-    def persistent_id(self, obj: Any) -> int | None:
-        """The place of a pod that waits."""
-        return self._places.get(id(obj))
-
-
-class _Unpacker(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, pods: Sequence[Pod]) -> None:
-        super().__init__(stream)
-        self._pods = pods
-
-    def persistent_load(self, pid: int) -> Pod:
-        """The pod at that place."""
-        return self._pods[pid]
-
-
-def packed(value: object, way: Way) -> bytes:
-    """*value* as bytes, for a reader who has the pods of *way*."""
-    stream = io.BytesIO()
-    _Packer(stream, way.scenario.pending).dump(value)
-    return stream.getvalue()
-
-
-def unpacked(data: bytes, way: Way) -> Any:
-    """What :func:`packed` packed."""
-    return _Unpacker(io.BytesIO(data), way.scenario.pending).load()
-
-
-# --- the upgrade ------------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen(repr=False)
-class Courses:
-    """The course of *each* stage; number of a stage -> the *causes* of what it decides otherwise, where they are known.
-
-    *led*: the course on whose states all decide; None: each goes its own way.
-    """
-
-    led: LedCourse | None
-    each: Sequence[Course]
-    causes: Mapping[int, Causes]
-
-
-def upgrade(
-    way: Way, observer: Observer = SILENT, warnings: tuple[InputWarning, ...] = (), executor: Executor | None = None
+def upgraded(
+    asked: Upgrade, observer: Observer = SILENT, warnings: tuple[InputWarning, ...] = (), executor: Executor | None = None
 ) -> UpgradeDocument:
-    """The same pods through each release of *way*, and why each decision changes; *executor*: what runs it, this process by default.
+    """The answer to what is *asked*; *executor*: what runs it, this process by default.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
     """
     with settled():
-        courses = _courses(way, observer, executor)
-        # Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over.
-        sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
-        steps = {number: both for number, both in sides if both[0] is not both[1]}
+        each, causes = _steps(asked, observer, executor)
+        numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
         moved: dict[int, tuple[MovedPod, ...]] = {}
-        for is_known, runs in ((False, executor), (True, None)):
-            numbers = [number for number in steps if (number in courses.causes) == is_known]
-            tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
-            moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)
-        return _document(way, courses, dict(sorted(moved.items())), warnings)
+        for is_known, runs in ((False, executor), (True, None)):  # where causes are known there is too little left to hand over
+            those = [number for number in numbers if (causes.get(number) is not None) == is_known]
+            tasks = [
+                ("moved", number, *(_plain(one, runs is not None) for one in each[number - 1 : number + 1]), causes.get(number))
+                for number in those
+            ]
+            moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
+        return _document(asked, each, dict(sorted(moved.items())), warnings)
 
 
-def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses:
-    """The course of each stage: that of the one before where it is proven to be the same, else its own from where it may differ.
+def _plain(steps: Steps, strips: bool) -> Steps:
+    """*steps* as another process gets them: without decisions, which are larger than all the rest."""
+    return attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each]) if strips else steps
 
-    With an *executor* each is run, beside the others.
+
+def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes | None]]:
+    """The steps of each side: those of the one before where they are proven to be the same, else its own from where they may differ.
+
+    With an *executor* each side is run, beside the others.
     """
-    setups, count = way.setups(), len(way.stages)
-    led = way.led(0, observer.following) if way.mode == LOCKED else None
-    pairs = [number for number in range(1, count) if led is not None and way.is_untried(number)]
-    made: dict[int, Course] = {} if led is None else {0: led}
-    causes: dict[int, Causes] = {}
-
-    def run(*tasks: UpgradeTask[FoundCourses]) -> None:
-        for courses, its in results(tasks, way, led, executor, observer):
-            made.update({**courses, **made})
-            causes.update(its)
-
+    engines = [spec.engine(asked.scenario.config_maps) for spec in asked.specs]
+    kinds = kinds_of(asked.scenario, engines[0])
+    setups = [SideSetup.of(engine, kinds) for engine in engines]
+    asked.led(observer)
+    made: dict[int, tuple[Steps, Causes | None]] = {0: asked.steps(0, observer)}
     if executor is not None:
-        others = set(range(count)) - made.keys() - {at for number in pairs for at in (number - 1, number)}
-        run(*(partial(pair_of, number) for number in pairs), *(partial(course_of, number) for number in sorted(others)))
-    elif led is None:
-        run(partial(course_of, 0))
-    each, own = [made[0]], 0
-    for number in range(1, count):
-        start = setups[own].differs_from(setups[number], each[-1].asked) if way.shares else 0
-        if start is not None:
-            own = number
-            if number not in made:
-                pair = next((at for at in (number, number + 1) if at in pairs), None)
-                run(partial(course_of, number, like=each[-1], start=start) if pair is None else partial(pair_of, pair))
-        each.append(each[-1] if start is None else made[number])
-    return Courses(led, each, causes)
+        others = range(1, len(setups))
+        made |= zip(others, asked.results([("steps", number) for number in others], executor, observer), strict=True)
+    each, own = [made[0][0]], 0
+    for number in range(1, len(setups)):
+        start = setups[own].differs_from(setups[number], each[-1].asked) if asked.shares else 0
+        if start is None:
+            each.append(each[-1])
+            continue
+        own = number
+        if number not in made:
+            made[number] = asked.steps(number, observer, each[-1], start)
+        each.append(made[number][0])
+    return each, {number: causes for number, (_, causes) in made.items()}
 
 
-def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]) -> UpgradeDocument:
-    each = [found for its in moved.values() for found in its]
-    steps = [_step(way.stages[at - 1], way.stages[at], moved.get(at, ())) for at in range(1, len(courses.each))]
-    told = dict.fromkeys(found.fact for found in each if found.fact is not None)
-    pods = dict.fromkeys(found.pod for found in each)
+def _document(
+    asked: Upgrade, each: Sequence[Steps], moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]
+) -> UpgradeDocument:
+    found, specs, same_as = [one for its in moved.values() for one in its], asked.specs, None
+    sides, steps = list[UpgradeStage](), list[UpgradeStep]()
+    for at, (spec, its) in enumerate(zip(specs, each, strict=True)):
+        placed, changed = sum(host is not None for host in its.hosts.values()), moved.get(at, ())
+        same_as = None if not at or changed else same_as or specs[at - 1].version
+        like, other = ALL_PATCH_LEVELS[spec.version], OTHER_PATCHES.get(spec.version, "")
+        sides.append(UpgradeStage(spec.version, like, spec.text, placed, len(its.hosts) - placed, same_as, other))
+        if at:
+            counts = Counter(one.change for one in changed)
+            causes = Counter((one.effect, one.fact, one.rule or (BY_ID[one.fact].plugin if one.fact else None)) for one in changed)
+            steps.append(UpgradeStep(
+                specs[at - 1].version, spec.version, len(changed), counts[GAINED], counts[LOST], counts[MAKES_ROOM], counts[ELSEWHERE],
+                counts[OTHER_ROOM], tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
+            ))  # fmt: skip
+    told = dict.fromkeys(one.fact for one in found if one.fact is not None)
     return UpgradeDocument(
-        warnings=warnings, mode="locked" if way.mode == LOCKED else "free", same=not each, pods=len(courses.each[0].hosts),
-        stages=tuple(_stages(way, courses.each, moved)), steps=tuple(steps), moved=tuple(each),
-        facts=tuple(ReleaseFact.of(BY_ID[name]) for name in told),
-        ways={pod: tuple(course.hosts.get(pod) for course in courses.each) for pod in pods},
+        warnings=warnings, mode=asked.mode, same=not found, pods=len(each[0].hosts), stages=tuple(sides), steps=tuple(steps),
+        moved=tuple(found), facts=tuple(ReleaseFact.of(BY_ID[name]) for name in told),
+        ways={pod: tuple(its.hosts.get(pod) for its in each) for pod in dict.fromkeys(one.pod for one in found)},
     )  # fmt: skip
 
 
-def _step(before: Stage, after: Stage, moved: Sequence[MovedPod]) -> UpgradeStep:
-    counts = Counter(found.change for found in moved)
-    rules = (found.rule or (BY_ID[found.fact].plugin if found.fact else None) for found in moved)
-    causes = Counter((found.effect, found.fact, rule) for found, rule in zip(moved, rules, strict=True))
-    return UpgradeStep(
-        before.version, after.version, len(moved), counts[GAINED], counts[LOST], counts[MAKES_ROOM], counts[ELSEWHERE],
-        counts[OTHER_ROOM], tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
+def _told(rule: str | None, view: SideView, node: str) -> str:
+    found = view.nodes[node]
+    points = None if rule is None else total_of_rule(rule, found)
+    if points is not None:
+        return f"{found.state}, {points * 100 // view.side.engine.max_score} points by {rule}"
+    return ": ".join(filter(None, [found.state, "; ".join(found.reasons)]))
+
+
+def moved_pod(before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, why: FoundCause) -> MovedPod:
+    """The decision *new* of the release *after*, in the step *at*, in place of *old*."""
+    change: Change = ELSEWHERE
+    cause = why.cause
+    if old[0] is None:
+        change = OTHER_ROOM if new[0] is None else GAINED
+    elif new[0] is None:
+        change = LOST if new[1] is None else MAKES_ROOM
+    return MovedPod(
+        at[0], before, after, at[1] > 0, change, old[0] or old[1], new[0] or new[1], why.effect,
+        why.fact.id if why.fact else None, cause.kind, cause.rule, cause.node, why.points, cause.text,
     )  # fmt: skip
-
-
-def _stages(way: Way, courses: Sequence[Course], moved: Mapping[int, Sequence[MovedPod]]) -> Iterator[UpgradeStage]:
-    same_as = None
-    for at, (stage, course) in enumerate(zip(way.stages, courses, strict=True)):
-        placed = sum(host is not None for host in course.hosts.values())
-        same_as = None if not at or moved.get(at) else same_as or way.stages[at - 1].version
-        like, other = ALL_PATCH_LEVELS[stage.version], OTHER_PATCHES.get(stage.version, "")
-        yield UpgradeStage(stage.version, like, stage.text, placed, len(course.hosts) - placed, same_as, other)

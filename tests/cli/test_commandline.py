@@ -146,23 +146,10 @@ class TestFormats:
         "command", [["import", "openb", "nodes.csv", "pods.csv"], ["policy", "migrate", str(ROOT / "examples/policies/openshift-3.json")]]
     )
     def test_o_is_a_format_everywhere(self, folder: Path, command: list[str]) -> None:
-        """-o chooses the format and --output the file; -o FILE, the old form, writes that file too and is told of."""
+        """-o chooses the format and --output the file."""
         gates = ["--release", "1.12", "--feature-gates", "TaintNodesByCondition=false"] if command[0] == "policy" else []
         assert ran(*command, *gates, "-o", "json", "--output", "new.json").err.count("note: ") == 0
-        assert ran(*command, *gates, "-o", "old.json").err.startswith("note: -o is the format now; write --output old.json\n")
-        assert json.loads(Path("old.json").read_text()) == json.loads(Path("new.json").read_text())
         assert yaml.safe_load(ran(*command, *gates, "-o", "yaml").out) == json.loads(Path("new.json").read_text())
-
-    @pytest.mark.parametrize(
-        ("options", "says"),
-        [
-            (["-o", "ymal"], "expected json, jsonl, yaml, got 'ymal'; for a file write --output ymal"),
-            (["-o", "x.json", "--output", "y.json"], "-o: expected json, jsonl, yaml, got x.json beside --output y.json"),
-        ],
-    )
-    def test_other_words_after_o_are_refused(self, folder: Path, options: list[str], says: str) -> None:
-        """A word that is neither a format nor looks like a file is refused, as are two files."""
-        assert says in ran("import", "openb", "nodes.csv", "pods.csv", *options, status=2).err
 
 
 class TestEnding:

@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.cli.declaring.setup import OPTIONS, NamedSetup
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.questions.compare.document import ComparisonDocument
+from kubeclassic.questions.compare.comparison import ComparisonDocument
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 

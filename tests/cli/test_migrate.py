@@ -11,8 +11,9 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from kubeclassic.cli import cli
 from kubeclassic.cli import run as run_all
-from kubeclassic.cli.policy import policy
+from kubeclassic.cli.migrate import migrate
 from kubeclassic.framework.config.configuration import load_configuration, read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -25,7 +26,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run() -> Run:
     """Runs the command with arguments and standard input."""
-    return lambda *arguments, stdin="": CliRunner().invoke(policy, ["migrate", *map(str, arguments)], input=stdin)
+    return lambda *arguments, stdin="": CliRunner().invoke(migrate, [*map(str, arguments)], input=stdin)
 
 
 class TestMigrate:
@@ -50,8 +51,8 @@ class TestMigrate:
         assert str(run("-", "--to", "1.16", stdin="{}").exception).startswith("--to: expected 1.18, 1.19, ")
 
     def test_into_a_file(self, run: Run, tmp_path: Path) -> None:
-        """With -o the profile is in the file, and standard output stays empty."""
-        result = run(EXAMPLES / "policies" / "openshift-labels.json", "-o", tmp_path / "profile.yaml")
+        """With --output the profile is in the file, and standard output stays empty."""
+        result = run(EXAMPLES / "policies" / "openshift-labels.json", "--output", tmp_path / "profile.yaml")
         assert (result.exit_code, result.stdout) == (0, "")
         assert load_configuration(tmp_path / "profile.yaml").profiles
 
@@ -59,7 +60,7 @@ class TestMigrate:
         """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
         target = tmp_path / "profile.yaml"
         target.write_text("before")
-        result = run("-", "-o", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
+        result = run("-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
         assert "Predicate type not found for NoSuch" in str(result.exception)
         assert target.read_text() == "before"
 
@@ -167,7 +168,8 @@ class TestCheck:
         profile, report = tmp_path / "profile.yaml", tmp_path / "check.json"
         row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
         for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
-            result = run(EXAMPLES / "policies" / name, *older, "-o", profile, "--report", report, *more, "--check", EXAMPLES / "cluster")
+            written = ("--output", profile, "--report", report)
+            result = run(EXAMPLES / "policies" / name, *older, *written, *more, "--check", EXAMPLES / "cluster")
             assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
             agreement = json.loads(report.read_text())["against"][0]["agreement"]
             counts = [agreement[key] for key in ("same", "equallyGood", "different")]
@@ -188,7 +190,7 @@ def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path: Path, cap
 @pytest.fixture
 def check():
     """Runs the command with arguments and standard input."""
-    return lambda *arguments, stdin="": CliRunner().invoke(policy, ["check", *arguments], input=stdin)
+    return lambda *arguments, stdin="": CliRunner().invoke(cli, ["policy", "check", *arguments], input=stdin)
 
 
 class TestPolicyCheck:

@@ -29,7 +29,7 @@ NO_READERS = (
     "core/release/release.py",
     "core/release/framework.py",
     "framework/describe.py",
-    "framework/correspondences.py",
+    "framework/describe.py",
     *TABLES,
 )
 """Where cells are declared, filled in and shown."""

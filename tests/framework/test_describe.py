@@ -8,8 +8,7 @@ from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.release.fact import rule_facts
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.correspondences import points_of, weights
-from kubeclassic.framework.describe import ReleaseDifference, describe_any, diff_any, gate_words
+from kubeclassic.framework.describe import ReleaseDifference, describe_any, diff_any, gate_words, points_of, weights
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 

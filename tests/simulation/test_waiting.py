@@ -13,11 +13,12 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import UNSET
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import Status, wait
-from kubeclassic.questions.compare.compare import LOCKED, compare
+from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.simulation.explain import explain
 from kubeclassic.simulation.records import PodRecord
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import LOCKED
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
 from tests.support.build import node, pod
@@ -162,10 +163,10 @@ class TestLocked:
         """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back when it does."""
         waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
         comparison = compare(Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED)
-        caches = [one.engine.cache for one in comparison.contestants]
+        caches = [one.engine.cache for one in comparison.sides]
         there = [[name for name in ("one", "three", "two") if cache.state(pod(name)) is not None] for cache in caches]
         assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
-        assert names(waits_of(comparison.contestants[1].engine)) == []
+        assert names(waits_of(comparison.sides[1].engine)) == []
 
 
 class TestGang:

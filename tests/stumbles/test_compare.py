@@ -17,11 +17,11 @@ from kubeclassic.cli.report.tables import write_view
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.diagnosis import Diagnosis
-from kubeclassic.questions.compare.agreement import FREE, LOCKED
 from kubeclassic.questions.compare.ask import CompareResult
-from kubeclassic.questions.compare.compare import compare
+from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.conftest import ROOT
 from tests.support.build import node, pod
 from tests.support.pages import page_of
@@ -182,7 +182,7 @@ def test_the_status_of_one_row_is_that_of_all() -> None:
     engine = engine_for("1.27", {})
     objects = scenario(node("a"), node("b", unschedulable=True), node("c", cpu="1"), pod("p", requests={"cpu": 2}), pod("q", nodeName=""))
     record = compare(objects, {"a": engine, "b": engine_for("1.16", {})})
-    run_of = record.contestants[0].run
+    run_of = record.sides[0].run
     details = run_of.ask(replace(objects.pending[0], metadata=replace(objects.pending[0].metadata, name="r"))).details
     assert details is not None
     statuses = details.statuses

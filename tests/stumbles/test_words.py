@@ -15,9 +15,7 @@ import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
-from kubeclassic.questions.compare.agreement import MODES, Mode
-from kubeclassic.questions.compare.ask import compare
-from kubeclassic.questions.upgrade.ask import upgrade
+from kubeclassic.simulation.sides import MODES, Mode
 from tests.conftest import ROOT
 from tests.support.program import ran
 
@@ -67,7 +65,7 @@ def test_decisions_are_no_cycles() -> None:
     assert "locked: 22 pods, 22 decisions" in text
 
 
-@pytest.mark.parametrize("function", [compare, upgrade])
+@pytest.mark.parametrize("function", [kubeclassic.compare, kubeclassic.upgrade])
 def test_a_mode_is_one_of_two(function: Callable[..., object]) -> None:
     """Type checkers know the modes, so that ``mode="lockd"`` does not pass."""
     assert inspect.signature(function).parameters["mode"].annotation == "Mode"

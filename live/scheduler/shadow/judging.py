@@ -12,14 +12,24 @@ from typing import Any, Final
 
 import attrs
 
-from ....api.record import plain
+from ....api.record import Record
 from ....core.decision.decision import Decision
 from ....core.decision.fiterror import reasons_in
 from ....core.engine import Engine
-from ....questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
-from ....questions.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
-from ....questions.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
+from ....questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME
 from ....simulation.reasons import about, shortage_of
+from ....simulation.sides import (
+    ERROR,
+    KINDS,
+    PREDICATE,
+    SCORE,
+    TIE,
+    UNKNOWN,
+    Cause,
+    best,
+    node_view,
+    refusal_of,
+)
 
 _PODS = "MatchInterPodAffinity InterPodAffinity"
 _BY_SUBJECT: Mapping[str, str] = {
@@ -80,8 +90,7 @@ ORDER_UNKNOWN: Final = "order unknown"
 """Ours differs as things stand, but not in every state in which the cluster's scheduler may have decided."""
 
 
-@attrs.frozen(kw_only=True)
-class PodJudgement:
+class PodJudgement(Record):
     """One pod. A host of None: no node."""
 
     pod: str
@@ -96,12 +105,6 @@ class PodJudgement:
     def differs(self) -> bool:
         """Whether the cluster's scheduler chose what ours would not have chosen, whatever the tie-break."""
         return self.verdict == DIFFERENT
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        cause = None if self.cause is None else plain(self.cause)
-        found = {"pod": self.pod, "verdict": self.verdict, "ours": self.ours, "cluster": self.cluster}
-        return found | {"cause": cause, "message": self.message}
 
     def line(self) -> str:
         """In one line."""
@@ -124,20 +127,18 @@ def cause_text(cause: Cause) -> str:
 def judged(engine: Engine, decision: Decision, cluster: str) -> PodJudgement:
     """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
     verdict, cause = _verdict(engine, decision, cluster)
-    return PodJudgement(
-        pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or ""
-    )
+    return PodJudgement(decision.pod.key, verdict, decision.host, cluster, cause, decision.error or "")
 
 
 def judged_without(engine: Engine, decision: Decision, message: str) -> PodJudgement:
     """Our decision on a pod for which the cluster's scheduler found no node, and said why."""
     if decision.host is None:
-        return PodJudgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
+        return PodJudgement(decision.pod.key, SAME, None, None, message=message)
     details, algorithm = decision.details, engine.algorithm_of(decision.pod) or engine.algorithm
     ours = () if details is None else [reason for found in details.refusals().values() for reason in found.reasons]
     rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
     cause = Cause(PREDICATE, rule, CLUSTER, decision.host, message)
-    return PodJudgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
+    return PodJudgement(decision.pod.key, DIFFERENT, decision.host, None, cause, message)
 
 
 def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cause | None]:
@@ -146,24 +147,19 @@ def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cau
     if decision.host is None and not decision.is_fit_error:
         return DIFFERENT, Cause(ERROR, side=OURS, text=decision.error or "")
     view = node_view(engine, decision, cluster)
-    if view.state == TURNED_DOWN:
-        return DIFFERENT, Cause(PREDICATE, next(iter(view.rules), None), OURS, cluster, "; ".join(view.reasons))
-    if view.state == NOT_VISITED:
-        return DIFFERENT, Cause(SAMPLING, None, OURS, cluster, "the search found enough nodes before it reached this one")
+    if (refusal := refusal_of(OURS, view)) is not None:
+        return DIFFERENT, refusal
     if view.state == UNKNOWN or decision.host is None:
         return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
     if engine.row_of(cluster) in best(decision):
         return EQUALLY_GOOD, Cause(TIE, node=cluster)
-    return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
-
-
-def _scored(ours: JudgedNode, theirs: JudgedNode) -> Cause:
-    """Both nodes fit: the rule that favours ours most."""
-    gains = {rule: found.total - theirs.scores[rule].total for rule, found in ours.scores.items() if rule in theirs.scores}
+    # Both nodes fit: the rule that favours ours most.
+    own, ours = decision.host, node_view(engine, decision, decision.host)
+    gains = {rule: found.total - view.scores[rule].total for rule, found in ours.scores.items() if rule in view.scores}
     rule = max(gains, key=lambda name: gains[name], default=None)
-    totals = f"{ours.total} in all for {ours.node}, {theirs.total} for {theirs.node}"
-    text = totals if rule is None else f"scores {ours.node} {gains[rule]} above {theirs.node} ({totals})"
-    return Cause(SCORE, rule, OURS, ours.node, text)
+    totals = f"{ours.total} in all for {own}, {view.total} for {cluster}"
+    text = totals if rule is None else f"scores {own} {gains[rule]} above {cluster} ({totals})"
+    return DIFFERENT, Cause(SCORE, rule, OURS, own, text)
 
 
 COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")

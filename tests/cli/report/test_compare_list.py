@@ -6,11 +6,11 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.questions.compare.agreement import FREE, LOCKED
-from kubeclassic.questions.compare.compare import compare
-from kubeclassic.questions.compare.pods import PodList
+from kubeclassic.questions.compare.comparison import compare
+from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.support.build import node, pod
 from tests.support.pages import data_of_page, part_html, table_of_page
 

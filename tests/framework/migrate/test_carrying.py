@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +13,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.carrying import carried
-from kubeclassic.framework.migrate.translation import Migration
+from kubeclassic.framework.migrate.draft import Migration
+from kubeclassic.framework.migrate.fromplugins import carried
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -62,29 +64,6 @@ def test_what_1_17_disabled_in_vain() -> None:
     assert moved(given, "1.17", "1.17").document == given
 
 
-def test_arguments_of_1_17() -> None:
-    """Arguments get the names that they have from 1.18 on."""
-    args = [{"name": "ServiceAffinity", "args": {"labels": ["rack"]}}]
-    given = document("v1alpha1", {"plugins": {"filter": {"enabled": [{"name": "ServiceAffinity"}]}}, "pluginConfig": args})
-    found = moved(given, "1.17", "1.18")
-    assert found.document["pluginConfig"] == [{"name": "ServiceAffinity", "args": {"affinityLabels": ["rack"]}}]
-    assert to(found, "1.18")
-    assert given["pluginConfig"] == args
-
-
-def test_what_v1alpha1_passed_over() -> None:
-    """Unknown fields of v1alpha1, and of arguments, are not carried over to versions that would refuse them."""
-    args = [{"name": "NodeLabel", "args": {"presentLabel": ["a"], "presentLabels": ["b"]}}]
-    plugins = {"filter": {"enabled": [{"name": "NodeLabel"}]}, "score": {"enable": []}}
-    given = document("v1alpha1", {"plugins": plugins, "pluginConfig": args, "extra": 1})
-    for release in ("1.19", "1.27"):
-        found = moved(given, "1.18", release)
-        assert to(found, release)
-        places = {"extra", "plugins.score.enable", "pluginConfig[0].args.presentLabel"}
-        assert {told(found)[place] for place in places} == {"left out: 1.18 does not read the field"}
-    assert moved(given, "1.18", "1.18").document == given
-
-
 @pytest.mark.parametrize(
     ("api", "first"), [("v1alpha1", "1.17"), ("v1alpha2", "1.18"), ("v1beta1", "1.20"), ("v1beta2", "1.23"), ("v1beta3", "1.24")]
 )
@@ -99,106 +78,17 @@ def test_every_later_release_takes_it(api: str, first: str) -> None:
         assert built.weights["TaintToleration"] == weights["TaintToleration"]
 
 
-def test_it_stays_as_it_is() -> None:
-    """A release that reads the version takes it unchanged."""
-    given = document("v1beta1", scored("NodeResourcesMostAllocated", 3, "NodeResourcesLeastAllocated"))
-    found = moved(given, "1.19", "1.22")
-    assert (found.document, found.notes) == (given, ())
+CARRIED = json.loads((Path(__file__).parent / "carried.json").read_text())
+"""Configurations with what they become and the notes on it; ``says`` is what each of them shows."""
 
 
-@pytest.mark.parametrize(
-    ("plugin", "strategy"), [("NodeResourcesMostAllocated", "MostAllocated"), ("NodeResourcesLeastAllocated", "LeastAllocated")]
-)
-def test_plugins_become_strategies(plugin: str, strategy: str) -> None:
-    """A plugin that is gone is a strategy of NodeResourcesFit, with its resources and its weight, and a note."""
-    profile = scored(plugin, 5, "NodeResourcesLeastAllocated")
-    profile["pluginConfig"] = [{"name": plugin, "args": {"resources": [{"name": "cpu", "weight": 3}]}}]
-    found = moved(document("v1beta1", profile), "1.20", "1.34")
-    (built,) = to(found, "1.34")
-    assert built.weights["NodeResourcesFit"] == 5
-    (args,) = (entry["args"] for entry in found.document["profiles"][0]["pluginConfig"] if entry["name"] == "NodeResourcesFit")
-    assert args == {"scoringStrategy": {"type": strategy, "resources": [{"name": "cpu", "weight": 3}]}}
-    assert strategy in told(found)[plugin]
-
-
-@pytest.mark.parametrize("plugin", ["NodePreferAvoidPods", "NodeLabel", "ServiceAffinity", "SelectorSpread"])
-def test_what_is_lost(plugin: str) -> None:
-    """A plugin that nothing replaces is left out, and that is said."""
-    off = {
-        "plugins": {
-            "score": {"disabled": [{"name": "*"}], "enabled": [{"name": plugin, "weight": 2}, {"name": "ImageLocality", "weight": 1}]}
-        }
-    }
-    found = moved(document("v1beta1", off), "1.20", "1.27")
-    assert "left out" in told(found)[plugin] or "replaced" in told(found)[plugin]
-    assert plugin not in to(found, "1.27")[0].plugins()
-
-
-def test_arguments_are_kept() -> None:
-    """Arguments stay, also beside what replaces a plugin; those that v1beta1 takes as a list are one."""
-    term = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]}
-    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
-    profile = {
-        "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
-        "pluginConfig": [
-            {"name": "NodeLabel", "args": {"presentLabels": ["disk"]}},
-            {"name": "NodeAffinity", "args": {"addedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}}},
-            {"name": "PodTopologySpread", "args": {"apiVersion": f"{GROUP}/v1beta1", "defaultConstraints": [constraint]}},
-            {"name": "Mine", "args": {"a": 1}},
-        ],
-    }
-    args = {
-        entry["name"]: entry["args"]
-        for entry in moved(document("v1beta1", profile), "1.20", "1.34").document["profiles"][0]["pluginConfig"]
-    }
-    (both,) = args["NodeAffinity"]["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    assert [expression["key"] for expression in both["matchExpressions"]] == ["zone", "disk"]
-    assert args["PodTopologySpread"] == {"defaultingType": "List", "defaultConstraints": [constraint]}
-    assert args["Mine"] == {"a": 1}
-    assert "NodeLabel" not in args
-
-
-def test_every_profile_is_carried() -> None:
-    """Each profile becomes one, and a plugin of one's own stays at its point."""
-    own = {"schedulerName": "b", "plugins": {"permit": {"enabled": [{"name": "Mine"}]}, "postFilter": {"disabled": [{"name": "*"}]}}}
-    a, b = moved(document("v1beta2", {"schedulerName": "a"}, own), "1.25", "1.29").document["profiles"]
-    assert (a["schedulerName"], b["schedulerName"]) == ("a", "b")
-    assert b["plugins"]["permit"]["enabled"] == [{"name": "Mine"}]
-    names = [[plugin["name"] for plugin in one["plugins"]["multiPoint"]["enabled"]] for one in (a, b)]
-    assert ["DefaultPreemption" in found for found in names] == [True, False]
-
-
-def test_fields_besides_profiles() -> None:
-    """Fields that the newer version has stay; others are left out with a note."""
-    found = moved(document("v1beta2", parallelism=8, healthzBindAddress="", podMaxBackoffSeconds=60), "1.25", "1.29")
-    assert (found.document["parallelism"], found.document["podMaxBackoffSeconds"]) == (8, 60)
-    assert told(found) == {"healthzBindAddress": "left out: no such field any more"}
-
-
-def test_another_version_with_the_same_lists() -> None:
-    """v1beta3 becomes v1 by its name alone, within arguments too; a plugin that is gone is left out."""
-    profile = {
-        "plugins": {"multiPoint": {"enabled": [{"name": "SelectorSpread"}]}},
-        "pluginConfig": [{"name": "InterPodAffinity", "args": {"apiVersion": f"{GROUP}/v1beta3", "hardPodAffinityWeight": 3}}],
-    }
-    found = moved(document("v1beta3", profile), "1.28", "1.29")
-    assert found.document["apiVersion"] == f"{GROUP}/v1"
-    assert found.document["profiles"][0]["pluginConfig"][0]["args"] == {"apiVersion": f"{GROUP}/v1", "hardPodAffinityWeight": 3}
-    assert list(told(found)) == ["SelectorSpread"]
-    limits = {"plugins": {"multiPoint": {"enabled": [{"name": "EBSLimits"}]}}}
-    assert "NodeVolumeLimits" in told(moved(document("v1", limits), "1.31", "1.32"))["EBSLimits"]
-    assert moved(document("v1", limits), "1.27", "1.31").notes == ()
-
-
-def test_v1alpha2_becomes_v1beta1() -> None:
-    """Names change, and a field becomes what the newer version has in its place."""
-    given = document("v1alpha2", scored("DefaultPodTopologySpread", 4, "DefaultPodTopologySpread"), disablePreemption=True)
-    (built,) = to(moved(given, "1.18", "1.19"), "1.19")
-    assert built.weights["SelectorSpread"] == 4
-    assert not built.points["postFilter"]
-    flat = document("v1alpha1", {"schedulerName": "mine"}, hardPodAffinitySymmetricWeight=7)
-    found = moved(flat, "1.18", "1.20").document["profiles"][0]
-    assert (found["schedulerName"], found["pluginConfig"][0]["args"]) == ("mine", {"hardPodAffinityWeight": 7})
+@pytest.mark.parametrize("case", CARRIED, ids=[f"{case['says']} {case['from']} to {case['to']}" for case in CARRIED])
+def test_carried(case: dict[str, Any]) -> None:
+    """What is written down for each configuration is what it becomes, which the release accepts."""
+    found = moved(case["given"], case["from"], case["to"])
+    assert (found.document, [str(note) for note in found.notes]) == (case["becomes"], case["notes"])
+    if "Mine" not in str(found.document):
+        assert to(found, case["to"])
 
 
 def test_backwards() -> None:

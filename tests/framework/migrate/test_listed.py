@@ -11,9 +11,8 @@ import pytest
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
-from kubeclassic.framework.migrate.fromplugins import running
-from kubeclassic.framework.migrate.listed import listed
-from kubeclassic.framework.migrate.profiledocument import LISTING
+from kubeclassic.framework.migrate.draft import LISTING
+from kubeclassic.framework.migrate.fromplugins import listed, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 

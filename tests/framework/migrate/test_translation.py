@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,17 @@ from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.migrate import equivalents
-from kubeclassic.framework.migrate.extenderargs import duration_text
-from kubeclassic.framework.migrate.profiledocument import LISTING, TARGETS, target_release
-from kubeclassic.framework.migrate.scores import FALLING, MAX_WEIGHT, RISING, ResourceStrategy, fitted, fitted_resources, merged
-from kubeclassic.framework.migrate.translation import Migration, migrate
+from kubeclassic.framework.migrate.draft import LISTING, TARGETS, Migration, duration_text, target_release
+from kubeclassic.framework.migrate.frompolicy import (
+    FALLING,
+    MAX_WEIGHT,
+    RISING,
+    ResourceStrategy,
+    fitted,
+    fitted_resources,
+    merged,
+    migrate,
+)
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_lines
 from tests.support.refusals import refusal_text
@@ -50,17 +56,6 @@ def priorities(*pairs: tuple[str, int], **arguments: Json) -> list[Json]:
 def enabled(found: Migration, point: str) -> list[str]:
     """The plugins that the profile names at *point*."""
     return [plugin["name"] for plugin in found.document["profiles"][0]["plugins"][point]["enabled"]]
-
-
-def weights(found: Migration) -> dict[str, int]:
-    """Plugin -> weight."""
-    return {plugin["name"]: plugin["weight"] for plugin in found.document["profiles"][0]["plugins"]["score"]["enabled"]}
-
-
-def args(found: Migration, plugin: str) -> Json:
-    """The arguments of *plugin*."""
-    entries: Mapping[str, Json] = {entry["name"]: entry["args"] for entry in found.document["profiles"][0].get("pluginConfig", ())}
-    return entries[plugin]
 
 
 def told(found: Migration, subject: str) -> str:
@@ -107,139 +102,24 @@ class TestAccepted:
         return migrate(None if policy is None else read_policy(policy), RELEASES[release], config)
 
 
-class TestPredicates:
-    def test_without_a_list_the_defaults_filter(self) -> None:
-        """A Policy without predicates gets those of the default provider, in the release's order."""
-        names = enabled(migrated(), "multiPoint")
-        assert names[:6] == ["PrioritySort", "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
-        assert names[-4:] == ["InterPodAffinity", "DefaultPreemption", "DefaultBinder", "SchedulingGates"]
-        assert "PodTopologySpread" not in names
-
-    def test_an_empty_list_leaves_what_is_mandatory(self) -> None:
-        """With an empty list only the mandatory predicates are translated."""
-        names = enabled(migrated(predicates=[]), "multiPoint")
-        assert names[1:-3] == ["NodeUnschedulable", "TaintToleration"]
-
-    def test_conditions_became_taints(self) -> None:
-        """Predicates about conditions are replaced by TaintToleration, and a note says so."""
-        found = migrated("1.12", OFF, predicates=[{"name": "CheckNodeDiskPressure"}])
-        assert enabled(found, "multiPoint")[1:-3] == ["NodeUnschedulable", "TaintToleration"]
-        assert "lifecycle controller" in told(found, "CheckNodeDiskPressure")
-
-    def test_what_never_ran_is_left_out(self) -> None:
-        """A predicate that the release never runs filters nothing in the profile either."""
-        affinity = {"name": "Region", "argument": {"labelsPresence": {"labels": ["region"], "presence": True}}}
-        found = migrated(predicates=[{"name": "PodFitsPorts"}, affinity])
-        assert "NodePorts" not in enabled(found, "multiPoint")
-        assert "never runs it" in told(found, "PodFitsPorts")
-        assert "never runs it" in told(found, "Region")
-
-    def test_labels_that_nodes_must_have(self) -> None:
-        """CheckNodeLabelPresence is required node affinity that every pod gets."""
-        argument = {"labelsPresence": {"labels": ["rack", "zone"], "presence": False}}
-        found = migrated(predicates=[{"name": "CheckNodeLabelPresence", "argument": argument}])
-        (term,) = args(found, "NodeAffinity")["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-        assert [(item["key"], item["operator"]) for item in term["matchExpressions"]] == [
-            ("rack", "DoesNotExist"),
-            ("zone", "DoesNotExist"),
-        ]
-        assert "nodeSelector" in told(found, "labelsPresence")
-
-    def test_service_affinity_is_gone(self) -> None:
-        """CheckServiceAffinity is left out, and the note says what to do."""
-        argument = {"serviceAffinity": {"labels": ["region"]}}
-        found = migrated(predicates=[{"name": "CheckServiceAffinity", "argument": argument}])
-        assert "required podAffinity" in told(found, "CheckServiceAffinity")
+TRANSLATIONS = json.loads((Path(__file__).parent / "translations.json").read_text())
+"""Policies with what they become and the notes on it; ``says`` is what each of them shows."""
 
 
-class TestPriorities:
-    def test_what_has_no_equal_is_left_out_and_said(self) -> None:
-        """EqualPriority and NodePreferAvoidPodsPriority have no plugin, and a note says so for each."""
-        found = migrated(priorities=priorities(("EqualPriority", 3), ("NodePreferAvoidPodsPriority", 10000)))
-        assert weights(found) == {}
-        assert "left out" in told(found, "EqualPriority")
-        assert "PreferNoSchedule" in told(found, "NodePreferAvoidPodsPriority")
-
-    def test_balance_counts_twice(self) -> None:
-        """BalancedResourceAllocation's weight is doubled, as its plugin's scores have half the range."""
-        found = migrated(priorities=priorities(("BalancedResourceAllocation", 3), ("TaintTolerationPriority", 5)))
-        assert weights(found) == {"NodeResourcesBalancedAllocation": 6, "TaintToleration": 5}
-        assert "upstream's translation" in told(found, "BalancedResourceAllocation")
-
-    def test_two_that_share_a_plugin_weigh_as_the_heavier(self) -> None:
-        """SelectorSpreadPriority and EvenPodsSpreadPriority apply to different pods, so the plugin gets the higher weight."""
-        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
-        found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4)))
-        assert weights(found) == {"PodTopologySpread": 4}
-
-    def test_own_constraints_alone(self) -> None:
-        """With EvenPodsSpreadPriority alone pods without constraints are not spread."""
-        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
-        found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1)))
-        assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
-
-    def test_labels_to_spread_over(self) -> None:
-        """Service anti-affinity becomes soft default constraints; hosts are added if pods were spread over hosts too."""
-        spread = {"serviceAntiAffinity": {"label": "rack"}}
-        found = migrated(priorities=priorities(("SelectorSpreadPriority", 2), Racks=spread, Again=spread))
-        keys = [constraint["topologyKey"] for constraint in args(found, "PodTopologySpread")["defaultConstraints"]]
-        assert keys == ["kubernetes.io/hostname", "rack"]
-        assert weights(found) == {"PodTopologySpread": 4}
-
-    def test_label_preferences(self) -> None:
-        """Preferred labels become terms whose weights have the ratios of the priorities' weights."""
-        entries = priorities(("NodeAffinityPriority", 4), Ssd={"labelPreference": {"label": "ssd", "presence": True}})
-        found = migrated(priorities=entries)
-        (term,) = args(found, "NodeAffinity")["addedAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
-        assert term == {"weight": 25, "preference": {"matchExpressions": [{"key": "ssd", "operator": "Exists"}]}}
-        assert weights(found) == {"NodeAffinity": 4}
-
-    def test_resources_count_where_the_release_reads_them(self) -> None:
-        """The resources of a ratio are translated from 1.16 on, because earlier releases ignore them."""
-        ratio = {
-            "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}],
-            "resources": [{"name": "x/gpu", "weight": 5}],
-        }
-        entries = priorities(Fill={"requestedToCapacityRatioArguments": ratio})
-        names = {
-            release: [r["name"] for r in args(migrated(release, priorities=entries), "NodeResourcesFit")["scoringStrategy"]["resources"]]
-            for release in ("1.15", "1.16")
-        }
-        assert names == {"1.15": ["cpu", "memory"], "1.16": ["x/gpu"]}
-
-    def test_required_affinity_of_others(self) -> None:
-        """hardPodAffinitySymmetricWeight goes to InterPodAffinity, where that scores."""
-        entries = priorities(("InterPodAffinityPriority", 1))
-        found = migrated(priorities=entries, hardPodAffinitySymmetricWeight=10)
-        assert args(found, "InterPodAffinity") == {"hardPodAffinityWeight": 10}
-
-
-SPREADING = priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4))
-RATIO = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}}
-RACKS = {"serviceAntiAffinity": {"label": "rack"}}
-SSD = {"labelPreference": {"label": "ssd", "presence": True}}
-
-
-class TestDeviations:
-    """Where upstream's own translation does something else, a note says so."""
-
-    def test_each_is_told(self) -> None:
-        """The note on each says what upstream's translation does."""
-        spread, needs = {"serviceAntiAffinity": {"label": "rack"}}, {"labelsPresence": {"labels": ["rack"], "presence": True}}
-        usage = priorities(("LeastRequestedPriority", 1), ("MostRequestedPriority", 2), ("BalancedResourceAllocation", 1))
-        counted = {"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [{"name": "cpu"}]}}
-        config = AlgorithmConfiguration(disable_preemption=True, gates={"EvenPodsSpread": True})
-        predicates = [{"name": "PodFitsPorts"}, {"name": "CheckNodeLabelPresence", "argument": needs}]
-        found = [
-            migrated("1.16", config, predicates=predicates, priorities=[*usage, *SPREADING, *priorities(Racks=spread, Ssd=SSD)]),
-            migrated("1.12", OFF, priorities=priorities(Fill=counted)),
-        ]
-        found.append(migrate(read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}]}), RELEASES["1.16"], target=NEWEST))
-        told = [note for one in found for note in one.notes if note.upstream]
-        names = "OLDER_RULES NEVER_RUN OWN_DEFAULTS NODE_LABEL SERVICE_AFFINITY RATIO_RESOURCES ONE_STRATEGY DOUBLE_BALANCE HEAVIER_SPREAD"
-        said = {getattr(equivalents, name) for name in (*names.split(), "DISK_LIMITS", "PREEMPTION_OFF")}
-        assert {note.upstream for note in told} == said
-        assert all(f"(upstream's translation {note.upstream})" in str(note) for note in told)
+@pytest.mark.parametrize("case", TRANSLATIONS, ids=[case["says"] for case in TRANSLATIONS])
+def test_translation(case: Json) -> None:
+    """What is written down for each Policy is what it becomes, which the release accepts."""
+    given = dict(case.get("configuration", {}))
+    if "source" in given:
+        given["source"] = AlgorithmSource(provider=given["source"])
+    policy, target = case.get("policy"), FRAMEWORK_RELEASES[case.get("target", PROFILE_RELEASE.version)]
+    config = AlgorithmConfiguration(**given) if "configuration" in case else None
+    found = migrate(
+        None if policy is None else read_policy(policy), RELEASES[case["release"]], config, target=target,
+        selector_spread=case.get("selectorSpread", False),
+    )  # fmt: skip
+    assert (found.document, [str(note) for note in found.notes]) == (case["becomes"], case["notes"])
+    accepted(found, target)
 
 
 GPU = {"name": "x/gpu", "weight": 5}
@@ -299,68 +179,10 @@ class TestTargets:
             migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
 
 
-class TestSelectorSpread:
-    def test_the_old_formula(self) -> None:
-        """Plugin SelectorSpread scores under multiPoint with the priority's weight; the other plugins score as without it, and no more."""
-        entries = priorities(("SelectorSpreadPriority", 3), ("NodeAffinityPriority", 2))
-        policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": entries})
-        found = migrate(policy, RELEASES["1.16"], selector_spread=True)
-        (profile,) = accepted(found).flow.profiles.values()
-        assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 3, "NodeAffinity": 2}
-        assert "later releases" in told(found, "SelectorSpread")
-
-    def test_beside_constraints(self) -> None:
-        """Constraints and labels to spread over stay with PodTopologySpread, each with its own weight."""
-        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
-        policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": SPREADING})
-        found = migrate(policy, RELEASES["1.16"], gate, selector_spread=True)
-        (profile,) = accepted(found).flow.profiles.values()
-        assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 4, "PodTopologySpread": 1}
-        assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
-
-
-class TestTheRest:
-    def test_extenders_keep_the_scale(self) -> None:
-        """Weights of extenders are multiplied or divided together with those of plugins; durations are texts."""
-        extender = {"urlPrefix": "http://x", "prioritizeVerb": "p", "weight": 2**20, "httpTimeout": 1_500_000_000, "enableHttps": True}
-        entries = priorities(("TaintTolerationPriority", 2**40), ("ImageLocalityPriority", 2**30))
-        found = migrated(priorities=entries, extenders=[extender])
-        assert weights(found) == {"TaintToleration": 2**20, "ImageLocality": 2**10}
-        assert found.document["extenders"] == [
-            {"urlPrefix": "http://x", "prioritizeVerb": "p", "weight": 1, "enableHTTPS": True, "httpTimeout": "1500ms"}
-        ]
-
-    def test_what_was_clipped_is_said(self) -> None:
-        """A note reports a weight that cannot keep its ratio within 32 bits."""
-        found = migrated(priorities=priorities(("TaintTolerationPriority", 2**50), ("ImageLocalityPriority", 1)))
-        assert weights(found) == {"TaintToleration": MAX_WEIGHT, "ImageLocality": 1}
-        assert "clipped" in told(found, "ImageLocality")
-
-    def test_of_a_component_configuration(self) -> None:
-        """A component configuration's provider, percentage and preemption are taken over."""
-        config = AlgorithmConfiguration(
-            source=AlgorithmSource(provider="ClusterAutoscalerProvider"), percentage=30, disable_preemption=True, scheduler_name="batch"
-        )
-        found = migrate(None, RELEASES["1.14"], config)
-        assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
-        assert (found.document["percentageOfNodesToScore"], found.document["profiles"][0]["schedulerName"]) == (30, "batch")
-        assert "DefaultPreemption" not in enabled(found, "multiPoint")
-
-    def test_the_release_s_own_percentage(self) -> None:
-        """Without a percentage the size of the cluster decides; a note says that 1.12 searched until half of the nodes fit."""
-        assert "percentageOfNodesToScore" not in migrated("1.12").document
-        assert "the default of the release was 50 %" in told(migrated("1.12"), "percentageOfNodesToScore")
-        assert not told(migrated("1.14"), "percentageOfNodesToScore")
-        assert migrated("1.12", AlgorithmConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
-
-    def test_checking_everything_is_gone(self) -> None:
-        """A note reports alwaysCheckAllPredicates."""
-        assert "only the first plugin" in told(migrated(alwaysCheckAllPredicates=True), "alwaysCheckAllPredicates")
-
-    @pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
-    def test_durations(self, seconds: float, text: str) -> None:
-        """A duration is written in the largest unit of which it is a whole number."""
-        assert duration_text(seconds) == text
+@pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
+def test_durations(seconds: float, text: str) -> None:
+    """A duration is written in the largest unit of which it is a whole number."""
+    assert duration_text(seconds) == text
 
 
 class TestStrategies:

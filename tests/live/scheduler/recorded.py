@@ -30,8 +30,8 @@ from kubeclassic.live.scheduler.events import About
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes import WireApi
-from kubeclassic.questions.compare.agreement import best
 from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
+from kubeclassic.simulation.sides import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.live.scheduler.shadow.judging import ORDER_UNKNOWN
-from kubeclassic.questions.compare.agreement import DIFFERENT
+from kubeclassic.questions.compare.comparison import DIFFERENT
 from tests.live.scheduler.shadowreplay import replayed, writes_of
 
 pytestmark = pytest.mark.whole

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +16,10 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
-from kubeclassic.questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
-from kubeclassic.questions.compare.causes import ERROR, PREDICATE, SCORE, TIE
-from kubeclassic.questions.compare.compare import compare
-from kubeclassic.simulation.conform import ALL_RELEASES, engine_for, find_families, read_lines
+from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, compare
+from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import ERROR, LOCKED, MODES, SCORE, Decided, decided
 from tests.support.build import node, pod
 from tests.support.drawnclusters import Drawn
 from tests.support.examples import examples
@@ -63,11 +61,11 @@ class TestLocked:
         """However others decide, their clusters end as the first one's, and the first one goes its own way."""
         scenario, (first, second) = drawn(seed), releases[:2]
         found = compare(scenario, engines(first, second), mode=LOCKED)
-        infos = [one.engine.cache.infos.values() for one in found.contestants]
+        infos = [one.engine.cache.infos.values() for one in found.sides]
         tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
         assert tables[0] == tables[1]
-        alone = compare(scenario, engines(first), mode=LOCKED).contestants[0].simulation.outcomes
-        led = found.contestants[0].simulation.outcomes
+        alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
+        led = found.sides[0].simulation.outcomes
         assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
 
 
@@ -103,12 +101,6 @@ class TestExactly:
             assert [(d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
             seen += len(wanted)
         assert seen
-
-
-def mixed(folder: Path, release: str) -> list[dict[str, Any]]:
-    """A third of the mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
-    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
-    return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")][::3]
 
 
 class TestVerdicts:
@@ -165,21 +157,6 @@ class TestCauses:
         rules = {"predicates": [{"name": n} for n in predicates], "priorities": [{"name": n, "weight": 1} for n in priorities]}
         return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
-    def test_a_predicate(self) -> None:
-        """A node that one turns down is put down to the predicate, with its reason."""
-        scenario = of(node("a", labels={"disk": "hdd"}), pod("p", nodeSelector={"disk": "ssd"}))
-        found = self.cause(scenario, {"a": self.policy(["PodFitsResources"], []), "b": self.policy(["MatchNodeSelector"], [])})
-        assert (found["kind"], found["rule"], found["side"], found["node"]) == (PREDICATE, "MatchNodeSelector", "b", "a")
-        assert found["text"] == "node(s) didn't match node selector"
-
-    def test_a_score(self) -> None:
-        """Where both nodes fit in both, the score that tipped it is named, under one name where both sides have it under two."""
-        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2}), pod("p", requests={"cpu": 1}))
-        one, other = (self.policy(["PodFitsResources"], [name]) for name in ("LeastRequestedPriority", "MostRequestedPriority"))
-        found = self.cause(scenario, {"a": one, "b": other})
-        assert (found["kind"], found["rule"], found["side"], found["node"]) == (SCORE, "NodeResourcesFit", "b", "a")
-        assert found["text"] == "scores a beside b: 2 of 10 points higher in b, 3 of 10 points lower in a"
-
     def test_a_score_under_a_name_of_its_own(self) -> None:
         """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
         ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
@@ -189,11 +166,6 @@ class TestCauses:
         found = self.cause(scenario, {"a": older, "b": engine_for("1.27", {})})
         assert (found["kind"], found["rule"]) == (SCORE, "NodeResourcesFit")
 
-    def test_a_tie(self) -> None:
-        """Where both see equals, it is the drawing that differs."""
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
-        assert self.cause(of(node("a"), node("b"), pod("p")), made)["kind"] == TIE
-
     def test_an_error(self) -> None:
         """Where one cannot answer, its message is the cause."""
         broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
@@ -201,15 +173,6 @@ class TestCauses:
         found = self.cause(of(node("a"), pod("p")), made)
         assert (found["kind"], found["side"]) == (ERROR, "b")
         assert "the rack is on fire" in found["text"]
-
-    def test_preemption(self) -> None:
-        """One makes room where the other does not: that cycle differs, and so does who is placed in the end."""
-        there = pod("low", on="a", requests={"cpu": 4}, priority=1)
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
-        found = plain(compare(of(node("a"), there, pod("high", requests={"cpu": 4}, priority=9)), made, mode=FREE).document())
-        (difference,) = found["differences"]
-        assert difference["decisions"]["a"]["victims"] == ["default/low"]
-        assert found["against"][0]["firstAlone"] == [{"pod": "default/high", "first": "a", "second": None}]
 
 
 class TestNumbers:

@@ -10,13 +10,12 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.decision.fiterror import reasons_in
 from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
-from kubeclassic.questions.compare.agreement import FREE, LOCKED
-from kubeclassic.questions.compare.compare import compare
-from kubeclassic.questions.compare.document import ComparisonDocument, Losses, main_reason
+from kubeclassic.questions.compare.comparison import ComparisonDocument, Losses, compare, main_reason
 from kubeclassic.questions.compare.view import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.support.build import node, pod
 
 

@@ -13,8 +13,8 @@ from kubeclassic.api.record import plain
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, Agreement, best, decided
-from kubeclassic.questions.compare.contestants import RowMap
+from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME, Agreement
+from kubeclassic.simulation.sides import best, decided
 from tests.support.examples import examples
 from tests.support.townforms import machine, person
 from tests.support.towns import RELEASES, scheduler
@@ -57,20 +57,19 @@ def change(rng: random.Random, engine: Engine) -> None:
 def test_masks_count_as_sets_of_names_do(seed: int, releases: list[str]) -> None:
     """Each cycle adds what sets of names say, also after nodes came, went, and came back to other rows."""
     rng = random.Random(seed)
-    # All that agreement asks of a contestant is its engine.
+    # All that agreement asks of a side is its engine.
     pair: list[Any] = [SimpleNamespace(engine=scheduler(release)) for release in releases[:2]]
-    agreement, rows = Agreement(*pair), RowMap(*pair)
+    agreement = Agreement(*pair)
     wanted = dict.fromkeys(plain(agreement.record()), 0)
     for number in range(12):
-        for contestant in pair:
+        for side in pair:
             for _ in range(2 + 4 * (number == 0)):
-                change(rng, contestant.engine)
+                change(rng, side.engine)
         incoming = person(rng.randrange(64), f"p{number}")
-        one, other = (contestant.engine.schedule(incoming) for contestant in pair)
-        feasible = rows.feasible(one, other)
-        agreement.add(one, other, feasible)
+        one, other = (side.engine.schedule(incoming) for side in pair)
+        agreement.add(one, other)
         wanted = {name: wanted[name] + count for name, count in counts_of(one, other).items()}
         assert plain(agreement.record()) == wanted
-        for contestant, decision in zip(pair, (one, other), strict=True):
+        for side, decision in zip(pair, (one, other), strict=True):
             if decision.host is not None:
-                contestant.engine.assume(incoming, decision.host)
+                side.engine.assume(incoming, decision.host)

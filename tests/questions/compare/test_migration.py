@@ -8,12 +8,12 @@ from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.framework.migrate.translation import migrate
-from kubeclassic.questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, LOCKED
-from kubeclassic.questions.compare.causes import PREDICATE, SCORE
-from kubeclassic.questions.compare.compare import Comparison
-from kubeclassic.questions.compare.migration import POLICY, PROFILE, Check, agrees
+from kubeclassic.framework.migrate.frompolicy import migrate
+from kubeclassic.framework.releases import PROFILE_RELEASE
+from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, Comparison
+from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.sides import LOCKED, PREDICATE, SCORE
 from tests.support.build import node, obj, pod
 from tests.support.drawnclusters import Drawn
 
@@ -30,7 +30,8 @@ def checked(
     document = migrate(written, release, configuration).document
     for plugin in document["profiles"][0]["plugins"]["score"]["enabled"]:
         plugin["weight"] = (changes or {}).get(plugin["name"], plugin["weight"])
-    return Check(written, release, configuration, document).on(Scenario(tuple(objects), tuple(pending)))
+    asked = Migrating(policy=written, config=configuration, release=release, target=PROFILE_RELEASE)
+    return asked.checked(Scenario(tuple(objects), tuple(pending)), asked.engines(document))
 
 
 def verdicts(found: Comparison) -> list[tuple[str, str | None, str | None]]:
@@ -45,7 +46,7 @@ class TestCheck:
         assert found.mode == LOCKED
         agreement = found.agreements[PROFILE].record()
         assert (agreement.decisions, agreement.same) == (3, 3)
-        assert {key: one.host for key, one in found.contestants[0].simulation.outcomes.items()} == {
+        assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {
             "default/p0": "a",
             "default/p1": "b",
             "default/p2": None,
@@ -98,7 +99,7 @@ class TestCheck:
         objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)])
         assert (found.cycles, found.differences) == (2, [])
-        for one in found.contestants:
+        for one in found.sides:
             assert one.simulation.evicted == {"default/low": "default/high"}
             assert one.simulation.outcomes["default/high"].host == "a"
 
@@ -107,13 +108,14 @@ class TestCheck:
         objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)], config={"disable_preemption": True})
         assert (found.cycles, found.differences) == (1, [])
-        assert [one.simulation.evicted for one in found.contestants] == [{}, {}]
+        assert [one.simulation.evicted for one in found.sides] == [{}, {}]
 
     def test_selector_spread_keeps_the_formula(self) -> None:
         """With plugin SelectorSpread fewer decisions differ on drawn clusters than with PodTopologySpread."""
         release, differing = RELEASES["1.16"], dict[bool, int]()
         for keeps in (False, True):
             document = migrate(None, release, selector_spread=keeps).document
-            runs = [Check(None, release, AlgorithmConfiguration(), document).on(scenario) for scenario in Drawn(3)()]
+            asked = Migrating(policy=None, config=AlgorithmConfiguration(), release=release, target=PROFILE_RELEASE)
+            runs = [asked.checked(scenario, asked.engines(document)) for scenario in Drawn(3)()]
             differing[keeps] = sum(run.agreements[PROFILE].counts[DIFFERENT] for run in runs)
         assert differing[True] * 2 < differing[False]

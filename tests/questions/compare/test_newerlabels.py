@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.api.objects import Node
-from kubeclassic.questions.compare.migration import with_newer_labels, zones_warning
+from kubeclassic.questions.compare.ask import with_newer_labels, zones_warning
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
 

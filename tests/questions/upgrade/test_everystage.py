@@ -5,47 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.facts.facttable import BY_ID
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.compare.agreement import FREE
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.upgrade.causes import UNKNOWN
-from kubeclassic.questions.upgrade.stages import StartedWith, stages_of
-from kubeclassic.questions.upgrade.upgrade import upgrade as through_all
-from kubeclassic.questions.upgrade.upgradedocument import UpgradeDocument
-from kubeclassic.questions.upgrade.way import Way
+from kubeclassic.questions.upgrade.facts import UNKNOWN
+from kubeclassic.questions.upgrade.sides import specs_of
+from kubeclassic.questions.upgrade.upgrade import Upgrade, UpgradeDocument, upgraded
 from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.input import scenario_of
+from kubeclassic.simulation.sides import FREE
 from tests.bench.realdump import RealDump
 from tests.conftest import ROOT
 from tests.framework.facts.forms import CLUSTERS, Json, node, pod
-from tests.questions.upgrade.drawnclusters import cluster_drawn
 
 ALL = list(ALL_RELEASES)
 MOST_NODES = 10
 """Of a recorded case that is looked at here."""
 
 
-def window(rnd: Random, length: int) -> list[str]:
-    """Some releases that follow each other."""
-    start = rnd.randrange(len(ALL) - length + 1)
-    return ALL[start : start + length]
-
-
 def check(cluster: list[Any], versions: list[str]) -> None:
-    """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to courses that share nothing."""
+    """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to steps that share nothing."""
     scenario = scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
     alone = [kubeclassic.simulate(cluster, version) for version in versions]
     evicted = {eviction.pod for found in alone for eviction in found.evictions}  # it has no host any more by a decision on another pod
@@ -54,9 +43,8 @@ def check(cluster: list[Any], versions: list[str]) -> None:
         stay = found.hosts.keys() - free.ways.keys() - evicted
         assert {pod: hosts[at] for pod, hosts in free.ways.items()} == {pod: found.hosts[pod] for pod in free.ways}, version
         assert {pod: found.hosts[pod] for pod in stay} == {pod: alone[0].hosts[pod] for pod in stay}, version
-    way = Way.of(scenario, stages_of(versions, StartedWith()))
-    locked = through_all(way)
-    apart = through_all(attrs.evolve(way, shares=False))
+    asked = Upgrade(scenario, specs_of(versions))
+    locked, apart = upgraded(asked), upgraded(attrs.evolve(asked, shares=False))
     assert moves(locked) == moves(apart)
     assert unknown(free) == unknown(locked) == []
 
@@ -69,12 +57,6 @@ def moves(found: UpgradeDocument) -> list[Any]:
 def unknown(found: UpgradeDocument) -> list[Any]:
     """The decisions without a cause."""
     return [one for one in found.moved if one.effect == UNKNOWN]
-
-
-@given(st.randoms(use_true_random=False))
-def test_drawn_clusters(rnd: Random) -> None:
-    """Hosts of every stage are those of its release, and no cause is unknown."""
-    check(cluster_drawn(rnd), window(rnd, 3))
 
 
 @pytest.mark.whole
@@ -103,9 +85,10 @@ def readable(number: int) -> Iterator[list[Any]]:
 
 @pytest.mark.parametrize("number", range(len(ALL)))
 def test_cases_of_neighbours(number: int) -> None:
-    """The same for a recorded case of each release, in that release and its neighbour."""
-    before = min(number, len(ALL) - 2)
-    check(next(readable(number)), ALL[before : before + 2])
+    """Hosts of every stage are those of its release, and no cause is unknown: recorded cases of a release, in it and its neighbours."""
+    before = max(0, min(number - 1, len(ALL) - 3))
+    for cluster in islice(readable(number), 2):
+        check(cluster, ALL[before : before + 3])
 
 
 EXEMPT = CLUSTERS["disrupted-pods-are-exempt"]

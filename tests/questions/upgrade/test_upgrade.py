@@ -15,18 +15,16 @@ from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.facts.facttable import BY_ID, facts_of, undone
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
-from kubeclassic.questions.compare.agreement import MODES, Mode
-from kubeclassic.questions.compare.compare import compare, unfollowed
-from kubeclassic.questions.upgrade import causes
+from kubeclassic.questions.compare.comparison import compare
+from kubeclassic.questions.upgrade import facts
 from kubeclassic.questions.upgrade.ask import UpgradeResult, upgrade
-from kubeclassic.questions.upgrade.causes import UNKNOWN
-from kubeclassic.questions.upgrade.stages import StartedWith, stages_of, way_of
+from kubeclassic.questions.upgrade.facts import UNKNOWN
+from kubeclassic.questions.upgrade.sides import NO_STEPS, Steps, specs_of, way_of
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
-from kubeclassic.questions.upgrade.upgrade import upgrade as through_all
-from kubeclassic.questions.upgrade.upgradedocument import MovedPod, UpgradeDocument
-from kubeclassic.questions.upgrade.way import Way
+from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.sides import LOCKED, MODES, Mode
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
@@ -37,10 +35,9 @@ CLUSTER = ROOT / "examples" / "cluster"
 ALL = list(ALL_RELEASES)
 
 
-def through(scenario: Scenario, versions: list[str] = ALL, mode: str = "locked", *, shares: bool = True) -> UpgradeDocument:
+def through(scenario: Scenario, versions: list[str] = ALL, mode: Mode = LOCKED, *, shares: bool = True) -> UpgradeDocument:
     """*scenario* through *versions* with the default profile of each."""
-    way = Way.of(scenario, stages_of(versions, StartedWith()), mode=mode)
-    return through_all(attrs.evolve(way, shares=shares))
+    return upgraded(attrs.evolve(Upgrade(scenario, specs_of(versions), mode=mode), shares=shares))
 
 
 def moves(found: UpgradeDocument) -> list[tuple[str, str, str | None, str | None]]:
@@ -163,7 +160,7 @@ class TestSharing:
 
 
 class TestPositions:
-    """Where a search begins, in releases that share a course."""
+    """Where a search begins, in releases that share steps."""
 
     def test_lists_of_nodes_that_are_read_otherwise(self) -> None:
         """A release that reads its list from the start takes over where one began that reads it on by a cursor."""
@@ -181,9 +178,9 @@ class TestTrials:
         tried, pairs = 0, (("1.21", "1.22"), ("1.28", "1.29"), ("1.32", "1.33"))
         for scenario, (before, after) in product(map(drawn, range(8)), pairs):
             moved = through(scenario, [before, after]).moved
-            facts = {one.fact for one in moved if one.fact is not None}
-            if len(facts) == 1 and not any(one.retry for one in moved):
-                release = undone(ALL_RELEASES[after], [BY_ID[name] for name in facts])
+            its = {one.fact for one in moved if one.fact is not None}
+            if len(its) == 1 and not any(one.retry for one in moved):
+                release = undone(ALL_RELEASES[after], [BY_ID[name] for name in its])
                 engines = {"a": engine_for(before, {}), "b": engine_for(after, {}, release=release)}
                 left = {found.pod for found in compare(scenario, engines).differences}
                 assert left.isdisjoint({one.pod for one in moved})
@@ -191,47 +188,29 @@ class TestTrials:
         assert tried
 
     @pytest.mark.parametrize("mode", MODES)
-    @pytest.mark.parametrize("seed", range(8))
-    def test_looked_at_on_the_way(self, monkeypatch: pytest.MonkeyPatch, mode: str, seed: int) -> None:
-        """Where two releases are followed together, differences and causes are those of one after the other."""
+    @pytest.mark.parametrize("seed", range(4))
+    def test_looked_at_on_the_way(self, monkeypatch: pytest.MonkeyPatch, mode: Mode, seed: int) -> None:
+        """Where decisions are looked at as they are taken, differences and causes are those of a look at each afterwards."""
         found = through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
-        monkeypatch.setattr(Way, "is_untried", lambda way, number: False)
-        apart = through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
-        assert found == apart
+        followed = Upgrade._followed
 
-    def test_positions_are_its_own(self) -> None:
-        """Details that are asked for in a second look leave the order of nodes and ties as they were."""
-        differing = 0
-        for seed in range(8):
-            way = Way.of(drawn(seed), stages_of(["1.12", "1.16", "1.17"], StartedWith()))
-            led = way.led(0, unfollowed)
-            older, newer, found = way.together(2, led)
-            differing += len(found)
-            for course, number in ((older, 1), (newer, 2)):
-                alone = way.followed(number, led)
-                told, wanted = ([(one.at, one.outcome, one.position) for one in each.cycles] for each in (course, alone))
-                assert told == wanted
-                assert course.hosts == alone.hosts
-        assert differing
+        def afterwards(asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, None]:
+            steps, _ = followed(asked, number, led, before, start)
+            return steps, None
+
+        monkeypatch.setattr(Upgrade, "_followed", afterwards)
+        assert found == through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
 
     @pytest.mark.parametrize("seed", range(8))
     def test_many_at_once(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-        """Whole courses without one fact find a cause for each difference, the likely facts first."""
+        """All steps without one fact find a cause for each difference, the likely facts first."""
         versions = ["1.19", "1.20", "1.21", "1.22", "1.23"]
         scenario = drawn(seed)
         one_by_one = through(scenario, versions)
-        monkeypatch.setattr(causes, "FEW", 1)
+        monkeypatch.setattr(facts, "FEW", 1)
         at_once = through(scenario, versions)
         assert moves(at_once) == moves(one_by_one)
         assert [one for one in at_once.moved if one.effect == UNKNOWN] == []
-
-    def test_a_course_up_to_a_cycle(self) -> None:
-        """A course that ends early is the beginning of the whole one."""
-        way = Way.of(drawn(5), stages_of(["1.21", "1.22"], StartedWith()))
-        led = way.led(0, unfollowed)
-        whole, part = (way.trial(1, led).course_without(BY_ID["balance-by-deviation"], end) for end in (None, 1))
-        assert [one.outcome for one in part.cycles] == [one.outcome for one in whole.cycles[:1]]
-        assert len(whole.cycles) > 1
 
 
 class TestWay:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import attrs
 
 from ...algorithmprovider.check import PolicyCheck, RunningPredicate
-from ...algorithmprovider.extenders import ExtenderConfig
+from ...algorithmprovider.config import read_policy_file
+from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
 from ...api.view import REST, TEXT, BulletList, Column, Item, Paragraph, Section, Table, View
+from ...choices import DEFAULT_RELEASE
+from ...exceptions import UnknownNameError
 from ...framework.config.fielderrors import ProfileFault
-from ...framework.profilecheck import ProfileCheck
+from ...framework.policy.check import check_file, profile_to_check, release_with_policies
+from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from ...framework.releases import find_any_release
+from ...framework.userrules import catalogue_of, plugins_of
+from ..asking import SILENT, Observer
 from ..result import Result
+from .options import PolicyCheckOptions
 
 Check: TypeAlias = "PolicyCheck | ProfileCheck"
 
@@ -45,6 +53,17 @@ class PolicyCheckResult(Result):
         told = (": ".join(filter(None, [fault.where, fault.what])) + (f", got {fault.got}" if fault.got else "") for fault in report.faults)
         return [report.refused, *(f"  {text}" for text in told if listed)]
 
+    def origin(self) -> dict[str, Any]:
+        return {"releases": [self.document.release], "warnings": self.document.warnings}
+
+    def asides(self, form: str) -> Iterator[str]:
+        if form != "table":
+            return
+        for fault in self.faults:
+            yield f"  {fault.strip()}" if fault.startswith("  ") else f"refused by {self.document.release}: {self.file}: {fault}"
+        for warning in self.document.warnings:
+            yield f"warning: {warning}"
+
     def view(self) -> View:
         report, faults, name = self.document, self.faults, self.file
         refused = f"{report.release} refuses {name}: {faults[0]}" if faults else ""
@@ -57,6 +76,21 @@ class PolicyCheckResult(Result):
             title=type(self).__name__, verdict=refused or f"{report.release} starts with {name}.",
             facts={"release": report.release, **_counts(report)}, sections=[warned, *runs],
         )  # fmt: skip
+
+
+def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer = SILENT) -> PolicyCheckResult:
+    """What runs under the Policy or the configuration in *file*."""
+    read, name = read_policy_file(file), "standard input" if str(file) == "-" else str(file)
+    if (profile := profile_to_check(read, options.release)) is not None:
+        reader, leaves_out = release_with_profiles(options.release, profile.data), options.unknown_plugins is not None
+        return PolicyCheckResult(check_profile(profile, reader, options.gates, plugins_of(options.rules), leaves_out=leaves_out), name)
+    instead = f", or `kubeclassic policy migrate {file}` for a profile"
+    release = release_with_policies(options.release or DEFAULT_RELEASE, instead)
+    if options.rules and release.policies is not None:
+        raise UnknownNameError(f"--rules: got some, but release {release.version} runs plugins, which a Policy cannot name")
+    report = check_file(read, release, options.gates, catalogue_of(options.rules))
+    extenders = () if report.refused is not None or read.policy is None else read.policy.extenders
+    return PolicyCheckResult(report, name, in_calling_order(extenders, release.ignorable_extenders_last))
 
 
 def _counts(report: Check) -> dict[str, int | None]:

@@ -13,33 +13,44 @@ from typing import Final, Literal
 import attrs
 
 from ...core.decision.decision import Decision
-from ...core.release.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact, rule_facts
+from ...core.release.fact import EVERYTHING, SEARCH, TIES, Fact, rule_facts
+from ...core.release.fact import PREEMPTION as OF_PREEMPTION
 from ...exceptions import KubeclassicError
 from ...framework.releases import ALL_RELEASES
-from ..compare.agreement import Decided, decided, nodes_of
-from ..compare.causes import PREEMPTION as MADE_ROOM
-from ..compare.causes import SAMPLING as NOT_LOOKED_AT
-from ..compare.causes import TIE as TIED
-from ..compare.causes import Cause, CauseKind, Judged, find_cause
-from ..compare.contestants import SUCCESSORS, JudgedNode, WeighedScore
-from .course import Course, StageJudge
+from ...simulation.sides import (
+    PREEMPTION,
+    SAMPLING,
+    SUCCESSORS,
+    TIE,
+    Cause,
+    CauseKind,
+    Decided,
+    JudgedNode,
+    SideView,
+    WeighedScore,
+    cause_of,
+    decided,
+    node_view,
+    nodes_of,
+)
+from .sides import FollowingSide
 
 Effect = Literal["fact", "earlier decision", "unknown"]
 BY_FACT: Final = "fact"
 EARLIER: Final = "earlier decision"
 UNKNOWN: Final = "unknown"
 FEW = 40
-"""Up to that many decisions are looked at one by one. A course without one fact costs as much as some hundred of them."""
+"""Up to that many decisions are looked at one by one. All steps without one fact cost as much as some hundred of them."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
 """For this many decisions of a step the views of both releases are compared, which say the rule and its points, and facts are tried in
 their order; of all others those come first that explained the most."""
-ABOUT: Mapping[CauseKind, str] = {TIED: TIES, NOT_LOOKED_AT: SEARCH, MADE_ROOM: PREEMPTION}
+ABOUT: Mapping[CauseKind, str] = {TIE: TIES, SAMPLING: SEARCH, PREEMPTION: OF_PREEMPTION}
 """Kind of a cause without a rule -> what facts say that they are about."""
 
 
 @attrs.frozen(repr=False)
-class Attributed:
+class FoundCause:
     """Why a decision became another one."""
 
     effect: Effect
@@ -51,25 +62,23 @@ class Attributed:
 
 @attrs.define(eq=False, repr=False)
 class UpgradeTrial:
-    """From one release to the next of the way, on the states of a course."""
+    """From one release to the next, on the states of a side that leads."""
 
     facts: Sequence[Fact]
     """Of all releases after the older one, up to the newer one; those that fit the cluster come first."""
     fitting: Sequence[Fact]
     """Those of them that fit."""
-    older: StageJudge
-    newer: StageJudge
-    without: Callable[[Sequence[Fact]], StageJudge]
+    older: FollowingSide
+    newer: FollowingSide
+    without: Callable[[Sequence[Fact]], FollowingSide]
     """Makes the newer release without some facts."""
-    course_without: Callable[[Fact, int | None], Course]
-    """The course of the newer release without one fact, on the same states; up to a cycle, or to the end."""
-    _tries: dict[frozenset[str], StageJudge] = attrs.field(factory=dict)
+    _tries: dict[frozenset[str], FollowingSide] = attrs.field(factory=dict)
     _restored: Counter[tuple[Fact, ...]] = attrs.field(factory=Counter)
     """Facts without which the older decision or view was restored, and how often."""
     _told: int = 0
 
-    def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[Attributed]:
-        """Why the newer release decides otherwise in each of the cycles *numbers*, which rise; what both decide is with them."""
+    def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[FoundCause]:
+        """Why the newer release decides otherwise in each of the steps *numbers*, which rise; what both decide is with them."""
         known = self._at_once(numbers) if len(numbers) > FEW else {}
         for number, outcomes in numbers.items():
             fact = known.get(number)
@@ -77,10 +86,10 @@ class UpgradeTrial:
                 self._told += 1
                 yield self.compared(number, self.older.ask(number), self.newer.ask(number), fact)
             else:
-                yield Attributed(BY_FACT, fact, _assumed(fact, *outcomes))
+                yield FoundCause(BY_FACT, fact, _assumed(fact, *outcomes))
 
     def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
-        """The cycles that one fact explains: without it all of them are decided as before."""
+        """The steps that one fact explains: without it all of them are decided as before."""
         found: dict[int, Fact] = {}
         for fact in self._likely(numbers):
             left = [number for number in numbers if number not in found]
@@ -90,7 +99,7 @@ class UpgradeTrial:
         return found
 
     def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Sequence[Fact]:
-        """The facts that can be tried and explain some of the first few cycles, those that explain most first; the rest is not looked for
+        """The facts that can be tried and explain some of the first few steps, those that explain most first; the rest is not looked for
         where a fact that fits the cluster explains them all."""
         first, explained = list(numbers)[:FEW], dict[Fact, int]()
         for fact in self.facts:
@@ -103,27 +112,27 @@ class UpgradeTrial:
     def _explained(
         self, fact: Fact, numbers: Mapping[int, tuple[Decided, Decided]], among: Sequence[int], end: int | None = None
     ) -> Sequence[int]:
-        """The cycles *among* those before *end* that are decided as before without *fact*; none if the release cannot run without it."""
+        """The steps *among* those before *end* that are decided as before without *fact*; none if the release cannot run without it."""
         try:
-            cycles = self.course_without(fact, end).cycles
+            each = self.without([fact]).steps(end).each
         except KubeclassicError:
             return ()
-        return [number for number in among if cycles[number].outcome == numbers[number][0]]
+        return [number for number in among if each[number].outcome == numbers[number][0]]
 
-    def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> Attributed:
-        """Why the newer release's decision in the cycle *number*, the *other*, differs; both are its latest, with details."""
+    def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> FoundCause:
+        """Why the newer release's decision in the step *number*, the *other*, differs; both are its latest, with details."""
         wanted, found = decided(one), decided(other)
         if wanted == found:
-            return Attributed(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
+            return FoundCause(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
         nodes = nodes_of(wanted, found)
-        first, second = self.older.judged(one, nodes), self.newer.judged(other, nodes)
-        cause = find_cause(first, second)
+        first, second = SideView.of(self.older.side, one, nodes), SideView.of(self.newer.side, other, nodes)
+        cause = cause_of(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
-        return Attributed(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
+        return FoundCause(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
 
     # --- which fact -------------------------------------------------------------------------------------------------
 
-    def _fact(self, cause: Cause, first: Judged, second: Judged, nodes: list[str], number: int) -> Fact | None:
+    def _fact(self, cause: Cause, first: SideView, second: SideView, nodes: list[str], number: int) -> Fact | None:
         """The fact without which the older decision, or the older view of the node, is restored; what fits the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
         decides = self._decides_as(first)
@@ -141,7 +150,7 @@ class UpgradeTrial:
             if (found := self.untried(cause, first, second, among) or self._of_several(sure, decides, number)) is not None:
                 return found
         every = [fact for fact in self.ranked(cause, self.facts) if fact.cells]
-        # An earlier cycle, in which one of them looked at more nodes or ended by an error, has left the next search at another node.
+        # An earlier step, in which one of them looked at more nodes or ended by an error, has left the next search at another node.
         as_older = self._decides_as(first, self.older)
         return (
             self._of_several(every, decides, number)
@@ -150,7 +159,7 @@ class UpgradeTrial:
             or self._of_several(every, decides, number, whole_first=False)
         )
 
-    def untried(self, cause: Cause, first: Judged, second: Judged, among: Sequence[Fact]) -> Fact | None:
+    def untried(self, cause: Cause, first: SideView, second: SideView, among: Sequence[Fact]) -> Fact | None:
         """The fact *among* those that no cells say, between releases of different kinds: about the rule, or about all scores."""
         about = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
         general = [fact for fact in among if fact.is_about(EVERYTHING) and not fact.cells]
@@ -173,7 +182,7 @@ class UpgradeTrial:
         return any(fact.is_about(name) for name in _names(cause))
 
     def _of_several(
-        self, facts: Sequence[Fact], decides: Callable[[StageJudge, int], bool], number: int, *, whole_first: bool = True
+        self, facts: Sequence[Fact], decides: Callable[[FollowingSide, int], bool], number: int, *, whole_first: bool = True
     ) -> Fact | None:
         """The last of the facts that must all be undone together; None if even without all of them the older decision is not restored.
 
@@ -187,31 +196,31 @@ class UpgradeTrial:
                 return facts[count - 1]
         return None
 
-    def _tried(self, restores: Callable[[StageJudge, int], bool], facts: tuple[Fact, ...], number: int) -> bool:
+    def _tried(self, restores: Callable[[FollowingSide, int], bool], facts: tuple[Fact, ...], number: int) -> bool:
         """Whether the newer release without *facts* restores the older decision; one that cannot run without them does not."""
         try:
             return restores(self._without(facts), number)
         except KubeclassicError:  # such as a default plugin of the older release that is gone since, in a step over several releases
             return False
 
-    def _without(self, facts: tuple[Fact, ...]) -> StageJudge:
+    def _without(self, facts: tuple[Fact, ...]) -> FollowingSide:
         names = frozenset(fact.id for fact in facts)
         if names not in self._tries:
             self._tries[names] = self.without(facts)
         return self._tries[names]
 
-    def _decides_as(self, first: Judged, like: StageJudge | None = None) -> Callable[[StageJudge, int], bool]:
+    def _decides_as(self, first: SideView, like: FollowingSide | None = None) -> Callable[[FollowingSide, int], bool]:
         wanted = decided(first.decision)
         return lambda judge, number: decided(judge.ask(number, like)) == wanted
 
-    def _sees_as(self, first: Judged, cause: Cause, nodes: list[str]) -> Callable[[StageJudge, int], bool]:
+    def _sees_as(self, first: SideView, cause: Cause, nodes: list[str]) -> Callable[[FollowingSide, int], bool]:
         """Whether a try sees the node in question as the older release does, by the rule in question."""
 
-        def sees(judge: StageJudge, number: int) -> bool:
+        def sees(judge: FollowingSide, number: int) -> bool:
             node = cause.node
             if node is None or node not in nodes:
                 return False
-            view, wanted = judge.judged(judge.ask(number), nodes).views[node], first.views[node]
+            view, wanted = node_view(judge.side.engine, judge.ask(number), node), first.nodes[node]
             if cause.kind == "score" and cause.rule is not None:
                 ours = total_of_rule(cause.rule, view)
                 return ours is not None and ours == total_of_rule(cause.rule, wanted)
@@ -240,12 +249,12 @@ def _assumed(fact: Fact, old: Decided, new: Decided) -> Cause:
     return Cause("score" if old[0] is not None and new[0] is not None else "predicate", None if fact.is_about(EVERYTHING) else fact.plugin)
 
 
-def _is_finer_alone(cause: Cause, first: Judged, second: Judged) -> bool:
+def _is_finer_alone(cause: Cause, first: SideView, second: SideView) -> bool:
     """Whether the rule scores each node in question as before, but on a finer scale."""
-    ratio = second.contestant.scale // first.contestant.scale
+    ratio = second.side.engine.max_score // first.side.engine.max_score
     if cause.kind != "score" or ratio <= 1:
         return False
-    older, newer = ({node: _scores(cause.rule, view) for node, view in judged.views.items()} for judged in (first, second))
+    older, newer = ({node: _scores(cause.rule, view) for node, view in judged.nodes.items()} for judged in (first, second))
     return all(scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]] for node, scores in older.items())
 
 
@@ -260,12 +269,13 @@ def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:
     return sum(score.total for score in scores) if scores else None
 
 
-def _points(cause: Cause, first: Judged, second: Judged) -> int | None:
+def _points(cause: Cause, first: SideView, second: SideView) -> int | None:
     """How many points of 100 more the rule gives the second's node beside the first's node, by weight; None if it is not about scores."""
-    if cause.kind != "score" or cause.rule is None or first.host is None or second.host is None:
+    hosts = first.decision.host, second.decision.host
+    if cause.kind != "score" or cause.rule is None or hosts[0] is None or hosts[1] is None:
         return None
     before, after = (
-        one.leanings(first.host, second.host, other).get(cause.rule, 0) * 100 // one.contestant.scale
+        one.leanings(hosts[0], hosts[1], other).get(cause.rule, (0, 0))[0] * 100 // one.side.engine.max_score
         for one, other in ((first, second), (second, first))
     )
     return after - before

@@ -1,0 +1,434 @@
+"""A Policy as a KubeSchedulerConfiguration: the profile that decides most like it, and notes on the differences.
+
+Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22. Notes say where this
+decides otherwise than that translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import CATALOGUE
+from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument, RatioArguments
+from ...algorithmprovider.providers import Selection, in_running_order, select
+from ...algorithmprovider.registry import DEFAULT_PROVIDER, Registry
+from ...api.meaning.label_syntax import is_valid_label_key
+from ...core.release import Release
+from ...exceptions import UnknownNameError
+from ...priorities.requestedtocapacity import DEFAULT_SHAPE
+from ..config.defaults import default_plugins
+from ..config.fielderrors import Context
+from ..releases import PROFILE_RELEASE
+from .draft import (
+    CHECKS_ALL,
+    COUNTED_ELSEWHERE,
+    DEVICES,
+    NODE_LABEL,
+    NODES,
+    OLDER_RULES,
+    OWN_CONSTRAINTS,
+    OWN_DEFAULTS,
+    PEER_SPREADING,
+    RULES,
+    SELECTOR_SPREAD,
+    TARGETS,
+    Migration,
+    ProfileDraft,
+    left_out,
+    written_extenders,
+)
+
+BIND_TIMEOUT = 600
+SPREAD_BY_SELECTOR = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
+"""The targets with plugin SelectorSpread."""
+
+
+def migrate(
+    policy: Policy | None, release: Release, config: AlgorithmConfiguration | None = None, *, target: Release = PROFILE_RELEASE,
+    selector_spread: bool = False,
+) -> Migration:  # fmt: skip
+    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1 for *target*.
+
+    *config*: the component configuration that the release was started with.
+    *selector_spread*: plugin SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
+    :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
+    """
+    if selector_spread and target.version not in SPREAD_BY_SELECTOR:
+        wanted = ", ".join(SPREAD_BY_SELECTOR)
+        raise UnknownNameError(f"selector spread: expected {wanted}, got it for {target.version}, which has no such plugin")
+    asked = config or AlgorithmConfiguration()
+    config = asked.with_defaults(release)
+    config.validate(release)
+    registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
+    chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
+    draft = _PolicyDraft(target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread)
+    draft.filter()
+    draft.score()
+    return draft.finished(config, asked.percentage)
+
+
+# --- lines of scores and weights --------------------------------------------------------------------------------------
+
+Point = tuple[int, int]
+FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
+RISING: tuple[Point, ...] = ((0, 0), (100, 10))
+CPU_AND_MEMORY = {"cpu": 1, "memory": 1}
+LINES: dict[tuple[Point, ...], str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
+MAX_SCORE, MAX_RESOURCE_WEIGHT = 10, 100
+
+
+@attrs.frozen(repr=False)
+class ResourceStrategy:
+    """A priority that scores a node's use of resources: ``shape`` is a broken line from utilization, 0 to 100, to a score, 0 to 10."""
+
+    name: str
+    weight: int
+    shape: tuple[Point, ...]
+    resources: Mapping[str, int] = attrs.field(factory=lambda: CPU_AND_MEMORY)
+
+    def at(self, utilization: int) -> Fraction:
+        """The score at *utilization*."""
+        left = self.shape[0]
+        for right in self.shape:
+            if utilization <= right[0]:
+                along = Fraction(utilization - left[0], (right[0] - left[0]) or 1)
+                return left[1] + along * (right[1] - left[1]) if right != left else Fraction(left[1])
+            left = right
+        return Fraction(left[1])
+
+
+@attrs.frozen(repr=False)
+class Strategy:
+    """``scoringStrategy`` and its weight; ``document`` is None if the priorities cancel out."""
+
+    document: dict[str, Any] | None
+    weight: Fraction
+    is_exact: bool
+    dropped: tuple[str, ...]
+    """The names of priorities over other resources, which weigh less and are left out."""
+
+
+def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
+    """*usages*, at least one, as one strategy: lines over the same resources are added up, those with the most weight remain."""
+    groups: dict[object, list[ResourceStrategy]] = {}
+    for usage in usages:
+        groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
+    kept = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
+    dropped = tuple(usage.name for usage in usages if usage not in kept)
+    if len(kept) == 1:
+        return Strategy(_document(kept[0].shape, kept[0].resources), Fraction(kept[0].weight), True, dropped)
+    points = sorted({0, 100, *(utilization for usage in kept for utilization, _ in usage.shape)})
+    line = {point: sum((usage.weight * usage.at(point) for usage in kept), Fraction(0)) for point in points}
+    low, high = min(line.values()), max(line.values())
+    if low == high:
+        return Strategy(None, Fraction(0), True, dropped)
+    stretched = {utilization: (score - low) * MAX_SCORE / (high - low) for utilization, score in line.items()}
+    shape = tuple((utilization, round(score)) for utilization, score in stretched.items())
+    is_exact = all(score.denominator == 1 for score in stretched.values())
+    for plain in LINES:
+        straight = ResourceStrategy("", 1, plain)
+        if all(straight.at(utilization) == score for utilization, score in shape):
+            shape = plain
+    return Strategy(_document(shape, kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
+
+
+def _document(shape: tuple[Point, ...], resources: Mapping[str, int]) -> dict[str, Any]:
+    listed = [{"name": name, "weight": weight} for name, weight in resources.items()]
+    if shape in LINES and resources == CPU_AND_MEMORY:
+        return {"type": LINES[shape], "resources": listed}
+    points = [{"utilization": utilization, "score": score} for utilization, score in shape]
+    return {"type": "RequestedToCapacityRatio", "resources": listed, "requestedToCapacityRatio": {"shape": points}}
+
+
+def fitted_resources(resources: Mapping[str, int]) -> tuple[dict[str, int], bool]:
+    """Weights of resources scaled to 1 to 100, with their ratios kept where possible; and whether any had to change."""
+    positive = {name: weight for name, weight in resources.items() if weight > 0}
+    top = max(positive.values(), default=0)
+    if top > MAX_RESOURCE_WEIGHT:
+        positive = {name: max(1, round(Fraction(weight * MAX_RESOURCE_WEIGHT, top))) for name, weight in positive.items()}
+    return positive or dict(CPU_AND_MEMORY), positive != dict(resources)
+
+
+MAX_WEIGHT = 2**31 - 1
+
+
+def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, str]]:
+    """*weights*, each above 0, as whole numbers of 32 bits; and name -> a text for each weight that was rounded.
+
+    All are multiplied by their common denominator. If that makes them too large they are divided by their common divisor, and only if they
+    are still too large they are scaled and rounded.
+    """
+    if not weights:
+        return {}, {}
+    common = lcm(*(weight.denominator for weight in weights.values()))
+    whole = {name: int(weight * common) for name, weight in weights.items()}
+    if max(whole.values()) > MAX_WEIGHT:
+        shared = gcd(*whole.values())
+        whole = {name: weight // shared for name, weight in whole.items()}
+    top = max(whole.values())
+    if top <= MAX_WEIGHT:
+        return whole, {}
+    exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
+    rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
+    text = "weight {} clipped to {} as all were scaled to fit 32 bits"
+    return rounded, {name: text.format(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]}
+
+
+HOSTNAME = "kubernetes.io/hostname"
+BALANCED = "NodeResourcesBalancedAllocation"
+MAX_TERM = 100
+USAGES = {"LeastRequestedPriority": FALLING, "MostRequestedPriority": RISING, "RequestedToCapacityRatioPriority": DEFAULT_SHAPE}
+
+
+# --- the draft --------------------------------------------------------------------------------------------------------
+
+
+@attrs.define(repr=False, kw_only=True)
+class _PolicyDraft(ProfileDraft):
+    """The profile of a Policy; an empty one is that of the provider."""
+
+    policy: Policy
+    release: Release
+    chosen: Selection
+    selector_spread: bool
+    _fractions: dict[str, Fraction] = attrs.field(factory=dict)
+    """The weights before they are whole."""
+    _usages: list[ResourceStrategy] = attrs.field(factory=list)
+    _labels: list[tuple[str, LabelPreference, int]] = attrs.field(factory=list)
+    _spread: dict[str, int] = attrs.field(factory=dict)
+    """Priority that prefers few peers, or label to spread over -> weight."""
+    _domains: list[str] = attrs.field(factory=list)
+
+    # --- predicates -------------------------------------------------------------------------------------------------
+
+    def filter(self) -> None:
+        """Take the plugins that replace the predicates, in running order."""
+        version, predicates = self.release.version, self.chosen.predicates
+        if self.policy.predicates is None:
+            self.note("predicates", f"there is no list: those that {version} runs by default", OWN_DEFAULTS)
+        running = [rule.name for rule in in_running_order(predicates, self.release.ordering)]
+        for name in predicates:
+            if name not in running:
+                self.note(
+                    name, f"left out: {version} accepts it but never runs it", "runs it, so that pods would find fewer nodes"
+                )  # fmt: skip
+        written = {entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None}
+        required: list[dict[str, str]] = []
+        for name in running:
+            if name in written:
+                required += (found for found in self._custom(name, written[name]) if found not in required)
+            else:
+                self._replace(name)
+        if required:
+            self.require("labelsPresence", required, NODE_LABEL)
+
+    def _replace(self, name: str) -> None:
+        """Take the plugins in place of a predicate."""
+        rule = RULES[name]
+        if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
+            self.filters["NodeVolumeLimits"] = None
+            text = f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit"
+            upstream = "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32"
+            self.note(name, text, upstream)
+            return
+        self.filters |= dict.fromkeys(rule.plugins)
+        if rule.is_noted:
+            self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else None)
+
+    def _custom(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
+        """The labels that a predicate with an *argument* wants."""
+        if argument.service_affinity is not None:
+            labels = ", ".join(argument.service_affinity.labels)
+            text = f"left out, as plugin ServiceAffinity was removed in 1.23: nothing keeps a service's pods on one value of {labels}"
+            self.note(name, f"{text}; give them required podAffinity on that label")
+            return
+        assert argument.labels_presence is not None
+        for label in argument.labels_presence.labels:
+            if faults := is_valid_label_key(label):
+                self.note(name, f"label {label} is left out: no node can have it: {faults[0]}")
+            else:
+                yield {"key": label, "operator": "Exists" if argument.labels_presence.presence else "DoesNotExist"}
+
+    # --- priorities -------------------------------------------------------------------------------------------------
+
+    def score(self) -> None:
+        """Take the plugins that replace the priorities, with arguments and weights."""
+        if self.policy.priorities is None:
+            text = f"there is no list: those that {self.release.version} scores by default, with its weights"
+            self.note("priorities", text, OWN_DEFAULTS)
+        written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
+        for rule, weight in self.chosen.priorities:
+            self._take(rule.name, weight, written.get(rule.name))
+        if self._usages:
+            self._merge_usages()
+        if self._spread and self.selector_spread:
+            self._keep_selector_spread()
+        if self._spread:
+            self._spread_by_topology()
+        if self._labels:
+            self._combine_labels()
+        if BALANCED in self._fractions:
+            text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
+            self._fractions[BALANCED] *= 2
+            self.note("BalancedResourceAllocation", f"weight doubled: {text}", "keeps the weight, so that balance would count half")
+        if "InterPodAffinity" in self._fractions and self.chosen.hard_pod_affinity_weight != 1:
+            self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.chosen.hard_pod_affinity_weight}
+
+    def _take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
+        """Take the priority called *name*, with its argument in the Policy."""
+        if argument is not None:
+            if argument.ratio is not None:
+                self._take_ratio(name, weight, argument.ratio)
+            elif argument.label_preference is not None:
+                self._labels.append((name, argument.label_preference, weight))
+            elif argument.service_anti_affinity is not None:
+                self._take_domain(name, weight, argument.service_anti_affinity.label)
+            return
+        rule = RULES[name]
+        if not rule.plugins:
+            self.note(name, left_out(name), OLDER_RULES if rule.is_refused else None)
+            return
+        if rule.is_noted and not (name in PEER_SPREADING and self.selector_spread):
+            self.note(name, rule.sentence)
+        if name in USAGES:
+            if name == "RequestedToCapacityRatioPriority":
+                self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
+            self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
+        elif name in (*PEER_SPREADING, OWN_CONSTRAINTS):
+            self._spread[name] = weight
+        else:
+            self._fractions[rule.plugins[0]] = Fraction(weight)
+
+    def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
+        written = {resource.name: resource.weight or 1 for resource in ratio.resources}
+        if written and not self.release.ratio_reads_resources:
+            self.note(name, "its resources are left out, as the release ignores them", "counts them, so that nodes would score otherwise")
+            written = {}
+        resources, changed = fitted_resources(written or CPU_AND_MEMORY)
+        if changed:
+            self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
+        self.note(name, "utilization is rounded down instead of up, and a resource that a node does not have is left out")
+        self._usages.append(ResourceStrategy(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
+
+    def _take_domain(self, name: str, weight: int, label: str) -> None:
+        if is_valid_label_key(label):
+            self.note(name, f"left out: no node can have label {label}")
+            return
+        text = (
+            f"replaced by a default constraint of PodTopologySpread, ScheduleAnyway over {label}: pods with constraints of their own"
+            " do not have it, and other pods count by number, not by share"
+        )
+        self.note(name, text, "has plugin ServiceAffinity, which was removed in 1.23")
+        self._spread[name] = weight
+        self._domains += [label] if label not in self._domains else []
+
+    # --- priorities that share a plugin -----------------------------------------------------------------------------
+
+    def _merge_usages(self) -> None:
+        """Let one scoring strategy stand for the priorities that score the use of resources."""
+        strategy = merged(self._usages)
+        kept = [usage.name for usage in self._usages if usage.name not in strategy.dropped]
+        for name in strategy.dropped:
+            self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
+        if len(kept) > 1:
+            how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
+            upstream = "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
+            self.note(", ".join(kept), how if strategy.document else "left out: they cancel out", upstream)
+        if strategy.document is not None:
+            self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
+            self._fractions["NodeResourcesFit"] = strategy.weight
+
+    def _keep_selector_spread(self) -> None:
+        weight = sum(self._spread.pop(name, 0) for name in PEER_SPREADING)
+        if weight:
+            self._fractions[SELECTOR_SPREAD] = Fraction(weight)
+            text = "plugin SelectorSpread has the old formula, but is taken under multiPoint only; do not count on it in later releases"
+            self.note(SELECTOR_SPREAD, f"{text}; pods with constraints of their own are not spread")
+
+    def _spread_by_topology(self) -> None:
+        own = self._spread.get(OWN_CONSTRAINTS, 0)
+        peers = sum(weight for name, weight in self._spread.items() if name != OWN_CONSTRAINTS)
+        heavier = max(own, peers)
+        self._fractions["PodTopologySpread"] = Fraction(heavier)
+        if own and peers and own < heavier:
+            text = f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints"
+            self.note(OWN_CONSTRAINTS, text, "takes the weight of EvenPodsSpreadPriority for both")
+        elif own and peers != own and peers:
+            self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {peers}")
+        if not own:
+            self.note("PodTopologySpread", "the pods' own constraints with ScheduleAnyway count too, which were ignored before")
+        self._default_constraints()
+
+    def _default_constraints(self) -> None:
+        has_peers = any(name in self._spread for name in PEER_SPREADING)
+        if has_peers and not self._domains:
+            return  # the System defaults: hosts and zones
+        keys = dict.fromkeys([HOSTNAME, *self._domains] if has_peers else self._domains)
+        if has_peers:
+            text = "beside constraints over labels only hosts are spread over, as a node without a label of any constraint would score 0"
+            self.note("SelectorSpreadPriority", f"{text}; add topology.kubernetes.io/zone if every node has it")
+        constraints = [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys]
+        self.args["PodTopologySpread"] = {"defaultingType": "List", "defaultConstraints": constraints}
+
+    def _combine_labels(self) -> None:
+        own = int(self._fractions.get(NODES, 0))
+        known = [(name, label, weight) for name, label, weight in self._labels if not is_valid_label_key(label.label)]
+        preferred = list[dict[str, Any]]()
+        top = max([own, *(weight for _, _, weight in known)])
+        for name, label, weight in known:
+            term = max(1, round(Fraction(MAX_TERM * weight, top)))
+            operator = "Exists" if label.presence else "DoesNotExist"
+            preferred.append({"weight": term, "preference": {"matchExpressions": [{"key": label.label, "operator": operator}]}})
+            text = (
+                f"replaced by a preferred term of addedAffinity, {label.label} {operator} with weight {term} of 100:"
+                " it is summed with the pod's own preferences before these are scaled to 0 to 100"
+            )
+            self.note(name, text, NODE_LABEL)
+        for name, label, _ in self._labels:
+            if is_valid_label_key(label.label):
+                self.note(name, f"left out: no node can have label {label.label}")
+        if known and not own:
+            self.note(NODES, "preferred node affinity of pods counts too, which was ignored before")
+        if known:
+            affinity = self.args.setdefault(NODES, {}).setdefault("addedAffinity", {})
+            affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
+            self._fractions[NODES] = Fraction(max(own, sum(weight for _, _, weight in known)))
+
+    # --- the rest ---------------------------------------------------------------------------------------------------
+
+    def finished(self, config: AlgorithmConfiguration, percentage: int) -> Migration:
+        """The profile, with what a Policy and a component configuration, with the release's defaults, say besides rules.
+
+        *percentage*: percentageOfNodesToScore as configured; 0 if it was not.
+        """
+        given = self.policy.extenders
+        scored = {f"extender {i}": Fraction(one.weight) for i, one in enumerate(given) if one.weight > 0}
+        found, clipped = fitted({**self._fractions, **scored})
+        for name, text in clipped.items():
+            self.note(name, text)
+        self.weights = {name: found[name] for name in self._fractions}
+        extenders, faults = written_extenders(given, [found.get(f"extender {i}", 0) for i in range(len(given))])
+        self.notes += faults
+        if self.policy.always_check_all:
+            self.note("alwaysCheckAllPredicates", f"{CHECKS_ALL}; the same nodes fit, but fewer reasons are reported")
+        if config.percentage and not percentage:
+            text = f"not set, so the size of the cluster decides; the default of the release was {config.percentage} %"
+            self.note("percentageOfNodesToScore", text)
+        if config.disable_preemption:
+            self.note("disablePreemption", "plugin DefaultPreemption is not enabled", "has no such switch and preempts")
+        if config.gates:
+            gates = ", ".join(f"{name}={str(on).lower()}" for name, on in config.gates.items())
+            self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
+        if "VolumeBinding" in self.filters and config.bind_timeout != BIND_TIMEOUT and config.bind_timeout >= 0:
+            self.args["VolumeBinding"] = {"bindTimeoutSeconds": config.bind_timeout}
+        known = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
+        after = [*([DEVICES] if DEVICES in known else []), *([] if config.disable_preemption else ["DefaultPreemption"])]
+        return Migration(self.document(config.scheduler_name, percentage, extenders, after), tuple(self.notes))

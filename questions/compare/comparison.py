@@ -1,0 +1,482 @@
+"""The same pods through two or more schedulers: which land elsewhere, and why; and a comparison as data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Final, Literal
+
+import attrs
+import numpy as np
+
+from ...api.garbage import settled
+from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.record import Count, Meta, Record, astuple, says
+from ...core.arrays.types import Rows
+from ...core.decision.decision import Decision, no_details
+from ...core.decision.fiterror import reasons_in
+from ...core.engine import Engine
+from ...exceptions import PolicyError, UnknownNameError
+from ...simulation.input import SILENT, Observer
+from ...simulation.nodesbyuse import nodes_by_use
+from ...simulation.reasons import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, about
+from ...simulation.scenario import Scenario
+from ...simulation.sides import (
+    ERROR,
+    GATED,
+    LOCKED,
+    MODES,
+    PREDICATE,
+    SAMPLING,
+    SCORE,
+    Cause,
+    CauseKind,
+    JudgedNode,
+    Mode,
+    Side,
+    SidesStep,
+    SideView,
+    best,
+    cause_of,
+    decided,
+    follow,
+    nodes_of,
+)
+from ...simulation.simulate import Simulation
+from ...simulation.summary import Summary, fragmentation, summarise
+
+Verdict = Annotated[
+    Literal["equally good", "different", "gated"],
+    says(
+        "Another node that the first configuration scores as high as its own; gated: one of the two does not try it, for its gates; "
+        "or anything else."
+    ),
+]
+"""Of a cycle in which two decide otherwise."""
+SAME: Final = "same"
+EQUALLY_GOOD: Final = "equally good"
+DIFFERENT: Final = "different"
+VERDICTS = (SAME, EQUALLY_GOOD, DIFFERENT, GATED)
+"""Of a cycle, as the first side sees it.
+
+``same``: the same node, or the same victims on the same node. ``equally good``: another node, which the first one scores as high as its
+own, so that it could have taken it as well. ``gated``: one of the two does not try the pod, for its scheduling gates. ``different``:
+all else.
+"""
+
+
+
+# --- as data ---------------------------------------------------------------------------------------------------------
+
+
+class Loss(Record):
+    """A pod that finds a node under one configuration, and none under the other."""
+
+    pod: str
+    node: str
+    """Where the one puts it."""
+    reason: str
+    """What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like, or a rule."""
+    text: str
+    """What the other one says."""
+
+
+class LossReason(Record):
+    """How many pods have no node for one reason."""
+
+    reason: str
+    pods: Annotated[int, says("How many pods.", ge=1)]
+
+
+class Losses(Record):
+    """Pods that find a node under one configuration, and none under the other."""
+
+    pods: tuple[Loss, ...]
+    reasons: tuple[LossReason, ...]
+    """How many pods for which reason, the most frequent first."""
+
+
+Told = tuple[Cause, str]
+"""Why two decisions differ, and the error of the one that found no node."""
+
+
+def losses(moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str, evicted: Mapping[str, str]) -> Losses:
+    """Why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with these nodes.
+
+    *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and for whom.
+    """
+    pods = tuple(_loss(pod, node, why.get(pod), loser, evicted.get(pod)) for pod, node in moved)
+    return Losses(pods, tuple(LossReason(*counted) for counted in Counter(loss.reason for loss in pods).most_common()))
+
+
+def _loss(pod: str, node: str, why: Told | None, loser: str, evicted_for: str | None) -> Loss:
+    if evicted_for is not None:
+        return Loss(pod, node, EVICTED, f"evicted to make room for {evicted_for}")
+    if why is None:
+        return Loss(pod, node, NO_ROOM, "")
+    cause, error = why
+    if cause.kind == PREDICATE and cause.side == loser:
+        return Loss(pod, node, main_reason(cause.text.split("; "), error, cause.rule), error or cause.text)
+    return Loss(pod, node, {SAMPLING: UNSEEN, ERROR: FAULT, GATED: GATES}.get(cause.kind, NO_ROOM), error or cause.text)
+
+
+def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> str:
+    """What *reasons*, for which one node was turned down, are about: the one that most nodes were turned down for, as *error* counts them.
+
+    >>> main_reason(["Insufficient cpu", "Insufficient memory"], "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory.")
+    'memory'
+    >>> main_reason(["node(s) had taints that the pod didn't tolerate"], "")
+    'taints'
+    """
+    counts = reasons_in(error)
+    text = max(reasons, key=lambda reason: counts.get(reason, 0), default="")
+    return about(text, rule)
+
+
+class ComparedConfiguration(Record):
+    """One configuration, and how its pods and nodes end. In mode locked the nodes are the same for all."""
+
+    name: str
+    """a to h, as on the command line."""
+    text: str
+    """As it was asked for."""
+    release: str
+    summary: Summary
+    fragmentation: Mapping[str, float]
+    """Resource -> the share of the free room on nodes where a waiting pod does not fit."""
+    nodes_by_use: Mapping[str, Annotated[list[Count], Meta(min_length=10, max_length=10)]]
+    """Resource -> how many nodes are how full, in tenths."""
+    hosts: Mapping[str, str | None]
+    """Pod -> its node in the end."""
+    evicted: Mapping[str, str]
+    """Pod that had to leave -> the pod that took its place."""
+
+
+class ComparedPod(Record):
+    """Where a pod is in the end in both."""
+
+    pod: str
+    first: str | None
+    second: str | None
+
+
+class FirstDifference(Record):
+    """The first cycle in which the two differ. In mode free all later ones can follow from it."""
+
+    pod: str
+    number: Count
+    retry: bool
+    first: str | None
+    """The node that the first one chose."""
+    second: str | None
+    verdict: Verdict
+    cause: Cause
+
+
+class AgreementCounts(Record):
+    """Counts of the decisions that both took."""
+
+    decisions: Count
+    same: Count
+    errors: Count
+    """Of these: both ended in an error, such as that of an extender, so that they say nothing."""
+    equally_good: Count
+    different: Count
+    gated: Count
+    equal_for_both: Count
+    """Of those equally good: the second one, too, scores both nodes the same."""
+    equal_for_second_alone: Count
+    """Of those that are different: only the second one scores both nodes the same."""
+    same_feasible: Count
+    """The same nodes fit."""
+    same_best: Count
+    """The same nodes are best."""
+    best_within: Count
+    """All best nodes of the second are best for the first, too."""
+
+
+class CauseCount(Record):
+    """How often a cause came with a verdict."""
+
+    verdict: Verdict
+    kind: CauseKind
+    rule: str | None
+    side: str | None
+    decisions: Count
+
+
+class ConfigurationPair(Record):
+    """The first configuration and another one: the pods, where they end, and the decisions that both took."""
+
+    first: str
+    second: str
+    alike: Count
+    """Pods that end on the same node, or on none in both."""
+    elsewhere: tuple[ComparedPod, ...]
+    """Pods that end on another node."""
+    first_alone: tuple[ComparedPod, ...]
+    """Placed by the first alone."""
+    second_alone: tuple[ComparedPod, ...]
+    """Placed by the second alone."""
+    gated: tuple[ComparedPod, ...]
+    """Placed by one, not tried by the other."""
+    lost: Losses
+    """The pods of firstAlone: why the second one has no node for them."""
+    gained: Losses
+    """The pods of secondAlone: why the first one has no node for them."""
+    first_difference: FirstDifference | None
+    differing_decisions: Count
+    agreement: AgreementCounts
+    causes: tuple[CauseCount, ...]
+    """The most frequent first."""
+
+
+class ComparedDecision(Record):
+    """What one configuration decides."""
+
+    host: str | None
+    error: str | None
+    """The scheduler's own message."""
+    room_on: str | None
+    """Where it makes room by preemption."""
+    victims: tuple[str, ...]
+    gated: bool
+    """It does not try the pod, for its scheduling gates."""
+    nodes: tuple[JudgedNode, ...]
+    """How it judges each node in question."""
+
+
+class DifferenceCause(Cause, kw_only=True):
+    """Why a configuration decides otherwise than the first one, and how much that matters."""
+
+    verdict: Verdict
+
+
+class DifferingCycle(Record):
+    """A cycle in which not all decide the same."""
+
+    pod: str
+    number: Count
+    """Which decision, from 0."""
+    retry: bool
+    """It is the pod's second try, after it made room."""
+    decisions: Mapping[str, ComparedDecision]
+    """By configuration; one that did not try the pod again is missing."""
+    causes: Mapping[str, DifferenceCause]
+    """By configuration, for those that differ from the first."""
+
+
+class ComparisonDocument(ResultDocument, kw_only=True):
+    """The same pods through two or more configurations; the others are compared with the first one."""
+
+    KIND = "Comparison"
+    mode: Literal["locked", "free"]
+    """locked: all decide on the same state each time, that of the first one; free: each has its own cluster."""
+    same: bool
+    """Whether all decisions are the same."""
+    pods: Count
+    """Pods that were to be scheduled."""
+    decisions: Count
+    """Tries after a preemption among them."""
+    configurations: Annotated[tuple[ComparedConfiguration, ...], Meta(min_length=1)]
+    against: tuple[ConfigurationPair, ...]
+    """Each configuration but the first, beside the first."""
+    differences: tuple[DifferingCycle, ...]
+    """Those in which not all decide the same, in order."""
+
+
+# --- how often two agree --------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, repr=False)
+class Agreement:
+    """How often *second* decides as *first* does."""
+
+    first: Side
+    second: Side
+    counts: Counter[str] = attrs.field(factory=Counter)
+    """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
+    _version: tuple[int, int] | None = None
+    _rows: Rows | None = None
+    """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after nodes came or went."""
+
+    def add(self, one: Decision, other: Decision) -> Literal["same"] | Verdict:
+        """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
+        ours, theirs, counts = best(one), best(other), self.counts
+        found = self._verdict(one, other, ours, theirs)
+        counts[found] += 1
+        fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
+        counts["errors"] += found == SAME and fails
+        counts["same_feasible"] += self._are_same(one.details.feasible_rows, self._of_first(other.details.feasible_rows))
+        theirs = self._of_first(theirs)
+        are_same = self._are_same(ours, theirs)
+        counts["same_best"] += are_same
+        counts["best_within"] += are_same or (bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all()))
+        return found
+
+    def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
+        if one.is_gated != other.is_gated:
+            return GATED
+        if decided(one) == decided(other):
+            return SAME
+        found: Verdict = EQUALLY_GOOD if _holds(self.first, ours, other.host) else DIFFERENT
+        if _holds(self.second, theirs, one.host):
+            self.counts["equal_for_both" if found == EQUALLY_GOOD else "equal_for_second_alone"] += 1
+        return found
+
+    def _of_first(self, rows: Rows) -> Rows:
+        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not have."""
+        ours, theirs = self.first.engine.table, self.second.engine.table
+        version = ours.rows_version, theirs.rows_version
+        if self._version != version:
+            found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
+            self._version, self._rows = version, None if np.array_equal(found, np.arange(len(found))) else found
+        return rows if self._rows is None else self._rows.take(rows)
+
+    def _are_same(self, ours: Rows, theirs: Rows) -> bool:
+        """Whether these are the same nodes, in whatever order."""
+        return np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
+
+    def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it does not have."""
+        found = np.zeros(self.first.engine.table.size + 1, np.bool_)
+        found[rows] = True
+        return found
+
+    def record(self) -> AgreementCounts:
+        """As data."""
+        counts = self.counts
+        named = {name: counts[name] for name in AgreementCounts.__struct_fields__ if name not in ("decisions", "equally_good")}
+        return AgreementCounts(decisions=sum(counts[verdict] for verdict in VERDICTS), equally_good=counts[EQUALLY_GOOD], **named)
+
+
+def _holds(side: Side, rows: Rows, host: str | None) -> bool:
+    row = None if host is None else side.engine.row_of(host)
+    return row is not None and bool((rows == row).any())
+
+
+# --- the comparison -------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, repr=False)
+class Comparison:
+    """The result of a comparison; the others are compared with the first side."""
+
+    mode: Mode
+    sides: list[Side]
+    texts: Mapping[str, str] = attrs.field(factory=dict)
+    """How each configuration was asked for, by name."""
+    differences: list[DifferingCycle] = attrs.field(factory=list)
+    agreements: dict[str, Agreement] = attrs.field(init=False)
+    cycles: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        first, *others = self.sides
+        self.agreements = {side.name: Agreement(first, side) for side in others}
+
+    @property
+    def same(self) -> bool:
+        """Whether every decision is the same for all."""
+        return not self.differences
+
+    def add(self, step: SidesStep) -> None:
+        """Record how the decisions of *step* agree with the first side's, while their details still exist."""
+        first, *others = step.sides
+        if first is self.sides[0]:  # else it does not try this pod again, and an earlier cycle has reported it
+            one, verdicts = step.decisions[first.name], dict[str, Verdict]()
+            for side in others:
+                verdict = self.agreements[side.name].add(one, step.decisions[side.name])
+                if verdict != SAME:
+                    verdicts[side.name] = verdict
+            if verdicts:
+                self.differences.append(_difference(self.cycles, step, verdicts))
+        self.cycles += 1
+
+    def document(self, warnings: tuple[InputWarning, ...] = ()) -> ComparisonDocument:
+        """Everything."""
+        return ComparisonDocument(
+            warnings=warnings, mode=self.mode, same=self.same, pods=len(self.sides[0].simulation.outcomes), decisions=self.cycles,
+            configurations=tuple(map(self._configuration, self.sides)), against=tuple(map(self._against, self.sides[1:])),
+            differences=tuple(self.differences),
+        )  # fmt: skip
+
+    def _configuration(self, side: Side) -> ComparedConfiguration:
+        simulation, engine = side.simulation, side.engine
+        return ComparedConfiguration(
+            side.name, self.texts.get(side.name, ""), engine.release.version, summarise(simulation),
+            fragmentation(engine, simulation.scenario.pending), nodes_by_use(engine),
+            {key: outcome.host for key, outcome in simulation.outcomes.items()}, dict(simulation.evicted),
+        )  # fmt: skip
+
+    def _against(self, side: Side) -> ConfigurationPair:
+        """The first side and another one: where each pod is at the end."""
+        leader, name = self.sides[0], side.name
+        first, second = leader.simulation.outcomes, side.simulation.outcomes
+        pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
+        held = {key: hosts for key, hosts in pairs.items() if first[key].is_gated != second[key].is_gated and hosts != (None, None)}
+        unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1] and key not in held}
+        lost = {key: hosts[0] for key, hosts in unlike.items() if hosts[0] is not None and hosts[1] is None}
+        gained = {key: hosts[1] for key, hosts in unlike.items() if hosts[0] is None and hosts[1] is not None}
+        differing = [found for found in self.differences if name in found.causes]
+        causes = (found.causes[name] for found in differing)
+        counts = Counter((one.verdict, one.kind, one.rule, one.side if one.kind != SCORE else None) for one in causes)
+
+        def losses_of(hosts: Mapping[str, str], loser: Side) -> Losses:
+            why = {found.pod: (found.causes[name], found.decisions[loser.name].error or "") for found in differing}
+            return losses(hosts.items(), why, loser.name, loser.simulation.evicted)
+
+        return ConfigurationPair(
+            first=leader.name, second=name, alike=len(pairs) - len(unlike) - len(held),
+            elsewhere=tuple(ComparedPod(key, *hosts) for key, hosts in unlike.items() if None not in hosts),
+            first_alone=tuple(ComparedPod(key, host, None) for key, host in lost.items()),
+            second_alone=tuple(ComparedPod(key, None, host) for key, host in gained.items()),
+            gated=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
+            lost=losses_of(lost, side), gained=losses_of(gained, leader),
+            first_difference=_first_difference(differing[0], leader.name, name) if differing else None,
+            differing_decisions=len(differing), agreement=self.agreements[name].record(),
+            causes=tuple(CauseCount(*cause, cycles) for cause, cycles in counts.most_common()),
+        )  # fmt: skip
+
+
+def _first_difference(found: DifferingCycle, first: str, second: str) -> FirstDifference:
+    """The first cycle in which both decide on the same state and not the same; in mode free all later ones may follow from it."""
+    cause, one, other = found.causes[second], found.decisions[first].host, found.decisions[second].host
+    why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
+    return FirstDifference(found.pod, found.number, found.retry, one, other, cause.verdict, why)
+
+
+def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -> DifferingCycle:
+    outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
+    nodes = nodes_of(*outcomes.values())
+    views = {side.name: SideView.of(side, step.decisions[side.name], nodes) for side in step.sides}
+    first = views[step.sides[0].name]
+    causes = {name: DifferenceCause(*astuple(cause_of(first, views[name])), verdict=verdict) for name, verdict in verdicts.items()}
+    told = {
+        name: ComparedDecision(host, one.decision.error, room, victims, one.decision.is_gated, tuple(one.nodes.values()))
+        for (name, one), (host, room, victims) in zip(views.items(), outcomes.values(), strict=True)
+    }
+    for decision in step.decisions.values():
+        decision.details = no_details()
+    return DifferingCycle(first.decision.pod.key, number, step.is_retry, told, causes)
+
+
+def compare(
+    scenario: Scenario, engines: Mapping[str, Engine], *, mode: Mode = LOCKED, order: str = "input",
+    texts: Mapping[str, str] | None = None, observer: Observer = SILENT,
+) -> Comparison:  # fmt: skip
+    """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides on the order of pods.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
+    """
+    if mode not in MODES:
+        raise UnknownNameError(f'mode: expected {" or ".join(MODES)}, got "{mode}"')
+    for name, engine in engines.items():
+        for pod in scenario.pending:
+            if engine.algorithm_of(pod) is None:
+                raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
+    sides = [Side(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
+    comparison = Comparison(mode, sides, texts or {})
+    with settled():
+        for step in observer.following(follow(sides, mode), len(scenario.pending)):
+            comparison.add(step)
+    return comparison

@@ -1,0 +1,1 @@
+"""What runs under a Policy or a configuration."""

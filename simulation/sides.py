@@ -1,0 +1,331 @@
+"""Two or more schedulers on the same pods: the sides, their steps, and the cause where two decide otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+
+from ..api.objects import Pod
+from ..api.record import Record, field
+from ..core.arrays.trail import NO_ROWS
+from ..core.arrays.types import Rows
+from ..core.decision.decision import Decision
+from ..core.engine import Engine
+from ..core.release.fact import rule_facts
+from ..core.rule import Algorithm, Priority
+from ..core.run import Run
+from .simulate import Simulation
+
+LOCKED: Final = "locked"
+FREE: Final = "free"
+MODES = (LOCKED, FREE)
+Mode: TypeAlias = Literal["locked", "free"]
+"""``locked``: all decide on the same state each time, and only the first one's decisions take effect; ``free``: each goes its own way."""
+Decided = tuple[str | None, str | None, tuple[str, ...]]
+
+
+def decided(decision: Decision) -> Decided:
+    """The outcome of a decision: the host, or else the node of a preemption and its victims."""
+    plan = decision.preemption
+    if decision.host is not None or plan is None or plan.node is None:
+        return decision.host, None, ()
+    return None, plan.node, tuple(sorted(victim.key for victim in plan.victims))
+
+
+def nodes_of(*outcomes: Decided) -> list[str]:
+    """The nodes of some outcomes, each once: hosts, and those where room is made."""
+    return list(dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None))
+
+
+def best(decision: Decision) -> Rows:
+    """intp[k]: the rows that share the best total, in visiting order; none if there is no host. *decision* must have kept its details."""
+    details = decision.details
+    if decision.host is None:
+        return NO_ROWS
+    return details.feasible_rows if details.best is None else details.feasible_rows.take(details.best)
+
+
+# --- rules of two releases ------------------------------------------------------------------------------------------
+
+_WAYS = {name: (*rule.first, *rule.plugins) for name, rule in rule_facts().items() if rule.kind in ("priority", "argument")}
+SUCCESSORS: Mapping[str, tuple[str, ...]] = {
+    name: way[at:] for rule, plugins in _WAYS.items() for way in [(rule, *plugins)] for at, name in enumerate(way[:-1], 1)
+}
+"""Rule that scores -> the plugins of later releases that took its place, the nearest first."""
+OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "requestedtocapacity": ("NodeResourcesFit",), "nodelabel": _WAYS["labelPreference"],
+    "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
+}  # fmt: skip
+"""The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""
+
+
+def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, str]:
+    """Rule -> the name that it is compared under: the first of its own and its successors' that is one of those of *others*, else its own.
+
+    >>> from kubeclassic.algorithmprovider import CATALOGUE
+    >>> rules = [CATALOGUE.priorities[name] for name in ("MostRequestedPriority", "EqualPriority")]
+    >>> subjects(rules, ["NodeResourcesFit"])
+    {'MostRequestedPriority': 'NodeResourcesFit', 'EqualPriority': 'EqualPriority'}
+    >>> subjects(rules, ["MostRequestedPriority"])
+    {'MostRequestedPriority': 'MostRequestedPriority', 'EqualPriority': 'EqualPriority'}
+    """
+    known, found = {name for other in others for name in (other, *SUCCESSORS.get(other, ()))}, dict[str, str]()
+    for rule in rules:
+        module = getattr(rule.score, "__module__", "").rpartition(".")[2]
+        names = rule.name, *(SUCCESSORS.get(rule.name) or OF_ARGUMENTS.get(module, ()))
+        found[rule.name] = next((name for name in names if name in known), rule.name)
+    return found
+
+
+# --- a side ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, repr=False)
+class Side:
+    """A scheduler by its name, with its own copy of the cluster."""
+
+    name: str
+    simulation: Simulation
+    run: Run = attrs.field(init=False)
+    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.run = self.simulation.begin()
+        self.engine.transient_details = True
+
+    @property
+    def engine(self) -> Engine:
+        """The scheduler itself."""
+        return self.simulation.engine
+
+    def subjects(self, pod: Pod, beside: Side) -> Mapping[str, str]:
+        """Each rule that scores for *pod*, with the name that it is compared under with those of *beside*."""
+        pair = algorithm_for(pod, self.engine), algorithm_for(pod, beside.engine)
+        if pair not in self._subjects:
+            ours, theirs = ([rule for rule, _ in one.priorities] for one in pair)
+            self._subjects[pair] = subjects(ours, [rule.name for rule in theirs])
+        return self._subjects[pair]
+
+
+def algorithm_for(pod: Pod, engine: Engine) -> Algorithm:
+    """The rules of *engine* for *pod*; with profiles, those of its profile."""
+    return engine.algorithm_of(pod) or engine.algorithm
+
+
+@attrs.frozen(eq=False, repr=False)
+class SidesStep:
+    """One cycle of each side that tries a pod; details of decisions are there until the next one."""
+
+    pod: Pod
+    is_retry: bool
+    position: tuple[Any, int]
+    """How far the visiting order and the tie-break of the first of *sides* had moved before it."""
+    sides: Sequence[Side]
+    decisions: Mapping[str, Decision]
+    """By side."""
+
+
+def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
+    """The steps of *sides*; the first one decides on the order of pods, and in mode locked on the states on which all decide."""
+    for pod, trying, is_retry in _turns(sides, mode):
+        leader, position = trying[0], trying[0].engine.position
+        led = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
+        decisions = {leader.name: led}
+        for side in trying[1:]:
+            if mode != LOCKED:
+                decisions[side.name] = side.simulation.note(side.run.cycle(pod, retry=is_retry))
+                continue
+            found = decisions[side.name] = side.run.follow(pod, led)
+            same_room = found.preemption is led.preemption
+            side.simulation.note(found if same_room else attrs.evolve(found, preemption=led.preemption))
+        yield SidesStep(pod, is_retry, position, trying, decisions)
+        if mode == LOCKED:  # pods that plugins of the first one made wait, and rejected now, lose their node for all
+            for rejected in leader.simulation.taken_back:
+                for side in trying[1:]:
+                    side.run.give_back(rejected)
+            leader.simulation.taken_back.clear()
+
+
+def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Side], bool]]:
+    """Each pod with the sides that try it, and whether once more: in mode free each side tries those again that made room on it."""
+    first = sides[0]
+    for pod in first.simulation.pods():
+        yield pod, sides, False
+    while True:
+        retries = {side.name: {pod.key: pod for pod in side.run.take_retries()} for side in sides}
+        if mode == LOCKED:
+            retries = dict.fromkeys(retries, retries[first.name])
+        if not any(retries.values()):
+            return
+        for key in dict.fromkeys(key for found in retries.values() for key in found):
+            trying = [side for side in sides if key in retries[side.name]]
+            yield retries[trying[0].name][key], trying, True
+
+
+# --- how a side judges a node ---------------------------------------------------------------------------------------
+
+FITS: Final = "fits"
+TURNED_DOWN: Final = "turned down"
+NOT_VISITED: Final = "not visited"
+"""The search ended before."""
+UNKNOWN: Final = "not asked"
+"""The cycle ended before."""
+EXTENDER = "Extender"
+
+
+class WeighedScore(Record):
+    """A rule's score for a node."""
+
+    score: int
+    weight: int
+    total: int
+    """Score times weight."""
+
+
+class JudgedNode(Record):
+    """A node as one configuration sees it."""
+
+    node: str
+    state: Literal["fits", "turned down", "not visited", "not asked"]
+    rules: tuple[str, ...] = ()
+    """Those that turn it down."""
+    reasons: tuple[str, ...] = ()
+    scores: Mapping[str, WeighedScore] = field(default_factory=dict)
+    """By rule."""
+    total: int | None = None
+
+
+def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:
+    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*."""
+    details, row = decision.details, engine.row_of(node)
+    if details is None or row is None:
+        return JudgedNode(node, UNKNOWN)
+    here = details.feasible_rows == row
+    if here.any():
+        at, ranking, scores = int(here.argmax()), details.ranking, dict[str, WeighedScore]()
+        if ranking is None:
+            return JudgedNode(node, FITS)
+        for rule, weight in algorithm_for(decision.pod, engine).priorities:
+            if (line := ranking.by_priority.get(rule.name)) is not None:
+                scores[rule.name] = WeighedScore(score := line.item(at), weight, score * weight)
+        return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
+    if not details.has_visited(row) and node not in details.extender_reasons:
+        return JudgedNode(node, UNKNOWN if details.search is None else NOT_VISITED)
+    refusal = details.refusal(row)
+    if refusal is None or not refusal.reasons:
+        return JudgedNode(node, TURNED_DOWN)
+    rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
+    return JudgedNode(node, TURNED_DOWN, rules, refusal.reasons)
+
+
+# --- causes ---------------------------------------------------------------------------------------------------------
+
+CauseKind = Literal["predicate", "score", "tie", "sampling", "preemption", "error", "gated"]
+PREDICATE: Final = "predicate"
+SCORE: Final = "score"
+TIE: Final = "tie"
+SAMPLING: Final = "sampling"
+PREEMPTION: Final = "preemption"
+ERROR: Final = "error"
+GATED: Final = "gated"
+KINDS: Mapping[CauseKind, str] = {
+    PREDICATE: "one turns a node down that the other takes",
+    SCORE: "both nodes fit in both, but another one scores best",
+    TIE: "both nodes have the same score in both, and the tie-break chose another one",
+    SAMPLING: "one did not look at the node that the other takes",
+    PREEMPTION: "neither finds a node, and they make room differently",
+    ERROR: "one could not answer",
+    GATED: "one holds the pod back for its scheduling gates, and the other tries it",
+}
+
+
+class Cause(Record):
+    """Why the two differ."""
+
+    kind: CauseKind
+    rule: str | None = None
+    """The predicate or plugin that turns the node down, or the rule whose scores decided."""
+    side: str | None = None
+    """The configuration that it concerns."""
+    node: str | None = None
+    text: str = ""
+
+
+@attrs.frozen(repr=False)
+class SideView:
+    """The latest decision of a side on a pod, and its view of each node in question."""
+
+    side: Side
+    decision: Decision
+    nodes: Mapping[str, JudgedNode]
+
+    @classmethod
+    def of(cls, side: Side, decision: Decision, nodes: Iterable[str]) -> SideView:
+        """*decision*, the latest of *side*, with its view of *nodes*."""
+        return cls(side, decision, {node: node_view(side.engine, decision, node) for node in nodes})
+
+    def leanings(self, one: str, other: str, beside: SideView) -> dict[str, tuple[int, int]]:
+        """Subject -> how many points its rules give node *other* more than node *one*, and the most that they should give."""
+        before, after, found = self.nodes[one].scores, self.nodes[other].scores, dict[str, tuple[int, int]]()
+        for rule, subject in self.side.subjects(self.decision.pod, beside.side).items():
+            if rule in before and rule in after:
+                points, most = found.get(subject, (0, 0))
+                most += self.side.engine.max_score * abs(before[rule].weight)
+                found[subject] = points + after[rule].total - before[rule].total, most
+        return found
+
+
+def refusal_of(side: str, view: JudgedNode) -> Cause | None:
+    """Why a side does not take a node: it turned the node down, or did not look at it; None: it could have taken it, or was not asked."""
+    if view.state == TURNED_DOWN:
+        return Cause(PREDICATE, next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
+    if view.state == NOT_VISITED:
+        return Cause(SAMPLING, None, side, view.node, "the search found enough nodes before it reached this one")
+    return None
+
+
+def cause_of(first: SideView, second: SideView) -> Cause:
+    """Why *second* decides otherwise than *first*."""
+    both, hosts = (first, second), (first.decision.host, second.decision.host)
+    for one in both:
+        if one.decision.is_gated:
+            return Cause(GATED, side=one.side.name, text=one.decision.error or "")
+    for one in both:
+        if one.decision.host is None and not one.decision.is_fit_error:
+            return Cause(ERROR, side=one.side.name, text=one.decision.error or "")
+    crosswise = (refusal_of(one.side.name, one.nodes[host]) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None)
+    refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == SAMPLING)
+    if refusals:
+        return refusals[0]
+    return Cause(PREEMPTION) if None in hosts else _tipped(first, second, hosts[0] or "", hosts[1] or "")
+
+
+def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
+    """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second and the first are compared."""
+    if one == other or all(view.nodes[one].total == view.nodes[other].total for view in (first, second)):
+        return Cause(PREEMPTION if one == other else TIE, node=other)
+    before, after, name = first.leanings(one, other, second), second.leanings(one, other, first), second.side.name
+    ours, theirs = (
+        {subject: points / view.side.engine.max_score for subject, (points, _) in leanings.items()}
+        for view, leanings in ((first, before), (second, after))
+    )
+    gains = {subject: theirs.get(subject, 0) - ours.get(subject, 0) for subject in {**after, **before}}
+    rule = max(gains, key=lambda subject: gains[subject], default=None)
+    if rule is None:
+        return Cause(SCORE, None, name, other)
+    told, without = list[str](), ""
+    for view, leanings in ((second, after), (first, before)):
+        if rule in leanings:
+            told.append(f"{_leaning_text(*leanings[rule])} in {view.side.name}")
+        else:
+            without += f"; {view.side.name} has no such rule"
+    return Cause(SCORE, rule, name, other, f"scores {other} beside {one}: {', '.join(told)}{without}")
+
+
+def _leaning_text(points: int, most: int) -> str:
+    """How a node scores beside another one; points beyond what the rules should give have no limit beside them."""
+    if not points:
+        return "the same"
+    return f"{abs(points):,}{f' of {most:,}' if abs(points) <= most else ''} points {'higher' if points > 0 else 'lower'}"
