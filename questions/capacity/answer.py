@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Literal
+from typing import Literal
 
 import attrs
 
@@ -14,7 +14,7 @@ from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes,
 from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod, StorageClass
 from ...api.reading.notices import ResultDocument
-from ...api.record import Amounts, Count, Counts, Record, field, says
+from ...api.record import Amounts, Count, Counts, Record, field
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
@@ -212,28 +212,31 @@ class CopyShortage(Record):
     """A resource of which nodes have too little for one more copy."""
 
     resource: str
-    nodes: Annotated[Count, says("Nodes that have too little of it, and nothing else against the copy but shortages.")]
-    examples: Annotated[tuple[str, ...], says("The first of these nodes.")]
-    left: Annotated[int, says("What is free of it on these nodes together.")]
+    nodes: Count
+    """Nodes that have too little of it, and nothing else against the copy but shortages."""
+    examples: tuple[str, ...]
+    """The first of these nodes."""
+    left: int
+    """What is free of it on these nodes together."""
 
 
 class Stop(Record, kw_only=True):
     """Why no more copies were placed."""
 
-    message: Annotated[str, says("The scheduler's message about the first copy that found no place, or the API server's.")]
-    reasons: Annotated[
-        Counts, says("Reason -> nodes that have it against that copy, the most frequent first. A node can have several.")
-    ] = field(default_factory=dict)
-    kind: Annotated[
-        Literal["Unschedulable", "LimitReached", "Forbidden", "SchedulingGated", "SchedulerError"],
-        says("Forbidden: the API server refuses the copy. SchedulerError: something went wrong in the decision."),
-    ]
-    template: Annotated[str | None, says("The template of that copy; null: the limit was reached.")] = None
-    shortages: Annotated[tuple[CopyShortage, ...], says("The resources that have run out, that of most nodes first.")] = ()
-    stranded: Annotated[Amounts, says("Resource -> what is free on nodes that are short of something else.")] = field(default_factory=dict)
-    out_of_reach: Annotated[
-        Amounts, says("Resource -> what is free on nodes that do not take the copy for another reason than a shortage.")
-    ] = field(default_factory=dict)
+    message: str
+    """The scheduler's message about the first copy that found no place, or the API server's."""
+    reasons: Counts = field(default_factory=dict)
+    """Reason -> nodes that have it against that copy, the most frequent first. A node can have several."""
+    kind: Literal["Unschedulable", "LimitReached", "Forbidden", "SchedulingGated", "SchedulerError"]
+    """Forbidden: the API server refuses the copy. SchedulerError: something went wrong in the decision."""
+    template: str | None = None
+    """The template of that copy; null: the limit was reached."""
+    shortages: tuple[CopyShortage, ...] = ()
+    """The resources that have run out, that of most nodes first."""
+    stranded: Amounts = field(default_factory=dict)
+    """Resource -> what is free on nodes that are short of something else."""
+    out_of_reach: Amounts = field(default_factory=dict)
+    """Resource -> what is free on nodes that do not take the copy for another reason than a shortage."""
 
 
 def at_limit(limit: int) -> Stop:
@@ -291,11 +294,14 @@ def _left(room: FreeRoom, short: Mapping[str, tuple[str, ...]], failed: Mapping[
 class PlacedTemplate(Record):
     """A template, and where its copies are."""
 
-    name: Annotated[str, says("The name of the pod, or of its workload.")]
+    name: str
+    """The name of the pod, or of its workload."""
     fits: Count
-    kind: Annotated[str, says("Of what the template was read, such as Pod or Deployment.")]
+    kind: str
+    """Of what the template was read, such as Pod or Deployment."""
     namespace: str
-    requests: Annotated[Amounts, says("What one copy requests, as the release counts it.")]
+    requests: Amounts
+    """What one copy requests, as the release counts it."""
     nodes: Counts
 
 
@@ -306,22 +312,21 @@ class Headroom(Record):
     unit: Unit
     allocatable: int
     requested_before: int
-    requested: Annotated[int, says("With the copies.")]
+    requested: int
+    """With the copies."""
     free: Count
-    copies: Annotated[
-        int | None,
-        says(
-            "How many copies would fit if only this resource counted, on nodes that do not turn them down for something else. "
-            "null: they do not request it, or are of several templates."
-        ),
-    ]
+    copies: int | None
+    """How many copies would fit if only this resource counted, on nodes that do not turn them down for something else. null: they do not
+    request it, or are of several templates."""
 
 
 class PendingPods(Record):
     """Pods that waited in the cluster."""
 
-    placed_first: Annotated[Count, says("Those that --pending-first placed.")]
-    waiting: Annotated[Count, says("Those that were left out or found no place.")]
+    placed_first: Count
+    """Those that --pending-first placed."""
+    waiting: Count
+    """Those that were left out or found no place."""
 
 
 class CapacityDocument(ResultDocument, kw_only=True):
@@ -329,13 +334,19 @@ class CapacityDocument(ResultDocument, kw_only=True):
 
     KIND = "Capacity"
     release: str
-    fits: Annotated[Count, says("How many copies fit, of all templates together.")]
-    wanted: Annotated[int | None, says("How many --pods wants; null: as many as fit.")]
+    fits: Count
+    """How many copies fit, of all templates together."""
+    wanted: int | None
+    """How many --pods wants; null: as many as fit."""
     templates: tuple[PlacedTemplate, ...]
-    nodes: Annotated[Counts, says("Node -> copies on it; nodes without any are left out. Most copies come first.")]
-    zones: Annotated[Counts, says("Zone -> copies on its nodes; empty if no node has a zone.")]
+    nodes: Counts
+    """Node -> copies on it; nodes without any are left out. Most copies come first."""
+    zones: Counts
+    """Zone -> copies on its nodes; empty if no node has a zone."""
     stop: Stop
-    headroom: Annotated[tuple[Headroom, ...], says("Each resource over all nodes, pods last.")]
+    headroom: tuple[Headroom, ...]
+    """Each resource over all nodes, pods last."""
     excluded_nodes: tuple[str, ...]
     pending: PendingPods
-    evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
+    evicted: Mapping[str, str]
+    """With --preemption: pod that had to leave -> the pod that took its place."""

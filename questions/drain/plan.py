@@ -225,11 +225,16 @@ class DrainEviction(Record):
     round: Annotated[int, says("Those of one round leave at the same time.", ge=1)]
     pod: str
     node: str
-    by: Annotated[str | None, says("The pod that preempts it; null: the drain evicts it.")]
-    replacement: Annotated[str | None, says("The pod that is made in its place; null: it is gone for good.")]
-    to: Annotated[str | None, says("The node of that pod.")]
-    why: Annotated[str | None, says("--gone: why that pod waits, or why there is none.")] = None
-    reason: Annotated[str | None, says("--gone: what alone keeps that pod from most nodes, else what most nodes have against it.")] = None
+    by: str | None
+    """The pod that preempts it; null: the drain evicts it."""
+    replacement: str | None
+    """The pod that is made in its place; null: it is gone for good."""
+    to: str | None
+    """The node of that pod."""
+    why: str | None = None
+    """--gone: why that pod waits, or why there is none."""
+    reason: str | None = None
+    """--gone: what alone keeps that pod from most nodes, else what most nodes have against it."""
 
     @property
     def waits(self) -> bool:
@@ -240,36 +245,49 @@ class DrainEviction(Record):
 class DrainSummary(Record):
     """A drain in numbers."""
 
-    nodes: Annotated[Count, says("Of the cluster.")]
-    asked: Annotated[Count, says("Nodes that were asked about, or that a search could choose.")]
+    nodes: Count
+    """Of the cluster."""
+    asked: Count
+    """Nodes that were asked about, or that a search could choose."""
     can: Count
     evictions: Count
     moved: Count
     rounds: Count
-    placed_before: Annotated[Count, says("Waiting pods that found a node before the drain.")]
-    waiting: Annotated[Count, says("Pods that found none even then.")]
-    left_out: Annotated[Count, says("Pods that wait and were left out: neither placed nor in anybody's way.")]
-    without_node: Annotated[Count, says("--gone: pods that are made anew and find no node.")] = 0
+    placed_before: Count
+    """Waiting pods that found a node before the drain."""
+    waiting: Count
+    """Pods that found none even then."""
+    left_out: Count
+    """Pods that wait and were left out: neither placed nor in anybody's way."""
+    without_node: Count = 0
+    """--gone: pods that are made anew and find no node."""
 
 
 class DrainDocument(ResultDocument, kw_only=True):
     """Which nodes can go together, which cannot and why, and who moves where."""
 
     KIND = "Drain"
-    release: Annotated[str, says("The release that places the pods.")]
-    can: Annotated[tuple[str, ...], says("The nodes that can go, all together, in the order in which they are emptied.")]
-    cannot: Annotated[
-        Mapping[str, str],
-        says("The other nodes that were asked about, or that a search could choose, and why each has to stay."),
-    ]
-    moves: Annotated[tuple[DrainMove, ...], says("The evictions in whose place another pod finds a node.")]
-    evictions: Annotated[tuple[DrainEviction, ...], says("All pods that leave a node, in order.")]
-    staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go; --gone: that end with them.")]
-    budgets: Annotated[tuple[BudgetUse, ...], says("The PodDisruptionBudgets of pods that leave.")]
-    searched: Annotated[bool, says("The nodes that can go were looked for; a larger set can still exist.")]
+    release: str
+    """The release that places the pods."""
+    can: tuple[str, ...]
+    """The nodes that can go, all together, in the order in which they are emptied."""
+    cannot: Mapping[str, str]
+    """The other nodes that were asked about, or that a search could choose, and why each has to stay."""
+    moves: tuple[DrainMove, ...]
+    """The evictions in whose place another pod finds a node."""
+    evictions: tuple[DrainEviction, ...]
+    """All pods that leave a node, in order."""
+    staying: tuple[StayingPod, ...]
+    """Pods that a drain leaves on nodes that can go; --gone: that end with them."""
+    budgets: tuple[BudgetUse, ...]
+    """The PodDisruptionBudgets of pods that leave."""
+    searched: bool
+    """The nodes that can go were looked for; a larger set can still exist."""
     summary: DrainSummary
-    gone: Annotated[bool, says("The nodes are gone at once: can has all of them.")] = False
-    add_nodes: Annotated[Names, says("--gone: options of kubeclassic capacity that ask which nodes to add; empty: none.")] = ()
+    gone: bool = False
+    """The nodes are gone at once: can has all of them."""
+    add_nodes: Names = ()
+    """--gone: options of kubeclassic capacity that ask which nodes to add; empty: none."""
 
     @property
     def ok(self) -> bool:

@@ -170,9 +170,11 @@ Mix = Annotated[Counts, says("Kind -> new nodes of it.")]
 class AddedNodes(Record):
     """The new nodes of one kind."""
 
-    node: Annotated[str, says("The name of the template, or of the node that is copied.")]
+    node: str
+    """The name of the template, or of the node that is copied."""
     count: Annotated[int, says("How many.", ge=1)]
-    cost: Annotated[float, says("Of all nodes of the row; each counts 1 if no costs were given.")]
+    cost: float
+    """Of all nodes of the row; each counts 1 if no costs were given."""
     cost_of_one: float
 
 
@@ -180,16 +182,19 @@ class FewerNodes(Record):
     """A simulation with one node less."""
 
     mix: Mix
-    without_node: Annotated[Count, says("How many pods find no node.")]
+    without_node: Count
+    """How many pods find no node."""
     message: str
 
 
 class KindNotTaken(Record):
     """A kind of node of which none is added."""
 
-    node: Annotated[str, says("The name of the template, or of the node that is copied.")]
+    node: str
+    """The name of the template, or of the node that is copied."""
     cost_of_one: float
-    takes: Annotated[Count, says("How many of the pods that find a node an empty one takes.")]
+    takes: Count
+    """How many of the pods that find a node an empty one takes."""
     why: str
 
 
@@ -205,23 +210,34 @@ class NewNodesDocument(ResultDocument, kw_only=True):
 
     KIND = "NewNodes"
     release: str
-    added: Annotated[tuple[AddedNodes, ...], says("A row a kind, for the pods that find a node; empty if none is needed or enough.")]
-    not_taken: Annotated[tuple[KindNotTaken, ...], says("Kinds of which none is added though others are, and why.")]
-    placed: Annotated[bool, says("Whether each pod finds a node with them.")]
-    with_one_fewer: Annotated[str | None, says("What happens with one node less of each kind that is added; null if none is added.")]
-    cost: Annotated[float | None, says("Of all new nodes; null if no number is enough.")]
-    pods: Annotated[Count, says("How many pods want a node.")]
-    nodes: Annotated[tuple[NewNode, ...], says("The new nodes.")]
-    one_fewer: Annotated[tuple[FewerNodes, ...], says("The simulations behind withOneFewer.")]
+    added: tuple[AddedNodes, ...]
+    """A row a kind, for the pods that find a node; empty if none is needed or enough."""
+    not_taken: tuple[KindNotTaken, ...]
+    """Kinds of which none is added though others are, and why."""
+    placed: bool
+    """Whether each pod finds a node with them."""
+    with_one_fewer: str | None
+    """What happens with one node less of each kind that is added; null if none is added."""
+    cost: float | None
+    """Of all new nodes; null if no number is enough."""
+    pods: Count
+    """How many pods want a node."""
+    nodes: tuple[NewNode, ...]
+    """The new nodes."""
+    one_fewer: tuple[FewerNodes, ...]
+    """The simulations behind withOneFewer."""
     without_node: PodsWithoutNode
-    tried: Annotated[Mix, says("The mix of the answer; if no number is enough, the one that leaves the fewest pods.")]
-    daemons: Annotated[Mapping[str, tuple[str, ...]], says("Kind -> the DaemonSets of which a new node of it has a pod.")]
-    evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
+    tried: Mix
+    """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
+    daemons: Mapping[str, tuple[str, ...]]
+    """Kind -> the DaemonSets of which a new node of it has a pod."""
+    evicted: Mapping[str, str]
+    """With --preemption: pod that had to leave -> the pod that took its place."""
     most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
-    simulated: Annotated[Count, says("How many mixes were simulated.")]
-    wanted_domains: Annotated[
-        Counts | UnsetType, says("Label that none of the nodes to add has -> pods whose hard spread wants room there; absent: none.")
-    ] = UNSET
+    simulated: Count
+    """How many mixes were simulated."""
+    wanted_domains: Counts | UnsetType = UNSET
+    """Label that none of the nodes to add has -> pods whose hard spread wants room there; absent: none."""
 
     @property
     def fewer(self) -> list[str]:

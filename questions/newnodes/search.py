@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from decimal import Decimal
 from itertools import islice
 from math import ceil
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
 from ...api.garbage import settled
 from ...api.objects import CSINode, KubeObject, Node, Pod
-from ...api.record import Amounts, Count, Record, says
+from ...api.record import Amounts, Count, Record
 from ...core.engine import Engine
 from ...core.pods.requests import PODS
 from ...core.run import Run
@@ -44,9 +44,12 @@ class NewNode(Record):
     """A new node after the simulation."""
 
     name: str
-    node: Annotated[str, says("Its kind.")]
-    pods: Annotated[Count, says("Pods that wanted a node; what DaemonSets run does not count.")]
-    requested: Annotated[Amounts, says("By all pods on it.")]
+    node: str
+    """Its kind."""
+    pods: Count
+    """Pods that wanted a node; what DaemonSets run does not count."""
+    requested: Amounts
+    """By all pods on it."""
     allocatable: Amounts
 
 

@@ -44,7 +44,8 @@ class PodScheduled(ReplayEvent, kw_only=True):
     event: Literal["Scheduled"] = "Scheduled"
     pod: PodKey
     node: str
-    wait: Annotated[Size, says("Seconds from the pod's arrival.")]
+    wait: Size
+    """Seconds from the pod's arrival."""
     attempts: Count
 
 
@@ -144,19 +145,25 @@ class BarrierGivenUp(ReplayEvent, kw_only=True):
 class ReplaySummary(Record, kw_only=True):
     """What a replay came to."""
 
-    warnings: Annotated[tuple[InputWarning, ...], says("What is odd in the input, and what of it does not count.")]
+    warnings: tuple[InputWarning, ...]
+    """What is odd in the input, and what of it does not count."""
     arrived: Count
-    scheduled: Annotated[Count, says("How often a pod was given a node.")]
-    never_scheduled: Annotated[Count, says("Pods that were deleted before they had a node.")]
+    scheduled: Count
+    """How often a pod was given a node."""
+    never_scheduled: Count
+    """Pods that were deleted before they had a node."""
     finished: Count
     evicted: Count
     deleted: Count
     attempts: Count
     failed_attempts: Count
-    preemptions: Annotated[Count, says("Attempts that made room by evicting pods.")]
+    preemptions: Count
+    """Attempts that made room by evicting pods."""
     still_waiting: Count
-    waits: Annotated[Mapping[str, Size], says("mean, percentiles (p50, ...) and max, in seconds; empty if no pod was scheduled.")]
-    mean_use: Annotated[Mapping[str, Size], says("Resource -> the share that was in use, averaged over time.")]
+    waits: Mapping[str, Size]
+    """mean, percentiles (p50, ...) and max, in seconds; empty if no pod was scheduled."""
+    mean_use: Mapping[str, Size]
+    """Resource -> the share that was in use, averaged over time."""
 
     @property
     def ok(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import attrs
 
 from ...api.reading.notices import ResultDocument
-from ...api.record import UNSET, Count, Names, Record, UnsetType, says
+from ...api.record import UNSET, Count, Names, Record, UnsetType
 from ...api.words import count_of, listed
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.explain.explanation import Ignored, Missing, PlacedOn, WaitingNodes, Workload, WorkloadPods, WorkloadWaiting
@@ -67,12 +67,18 @@ class Change:
 class Effect(Record):
     """What a change does to all pods in the end, once each has had its turn."""
 
-    pods: Annotated[Count, says("Pods that have a turn.")]
-    placed: Annotated[Count, says("How many of them have a node after the change.")]
-    placed_before: Annotated[Count, says("How many have one without it.")]
-    without_node: Annotated[Names, says("Other pods that find a node without the change, and none after it.")]
-    evicted: Annotated[Names, says("Other pods that are evicted after the change, and not without it.")]
-    spared: Annotated[Names, says("Pods of other controllers that have a node in the end after the change, and none without it.")] = ()
+    pods: Count
+    """Pods that have a turn."""
+    placed: Count
+    """How many of them have a node after the change."""
+    placed_before: Count
+    """How many have one without it."""
+    without_node: Names
+    """Other pods that find a node without the change, and none after it."""
+    evicted: Names
+    """Other pods that are evicted after the change, and not without it."""
+    spared: Names = ()
+    """Pods of other controllers that have a node in the end after the change, and none without it."""
 
     @property
     def words(self) -> str:
@@ -91,24 +97,27 @@ class Effect(Record):
 class Suggestion(Record, kw_only=True):
     """A change after which the pod has a host."""
 
-    change: Annotated[str, says("What changes, in words.")]
-    patch: Annotated[Names, says("The same as --set takes it; in words where the scheduler changes.")]
-    host: Annotated[str, says("The node that the pod gets after it.")]
+    change: str
+    """What changes, in words."""
+    patch: Names
+    """The same as --set takes it; in words where the scheduler changes."""
+    host: str
+    """The node that the pod gets after it."""
     kind: ChangeKind
-    disturbs: Annotated[
-        int, says("How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node, 5 the scheduler.")
-    ]
-    victims: Annotated[Names, says("The pods that have to leave.")] = ()
-    verified: Annotated[bool, says("The scheduler was asked after the change, and answered with host.")] = True
-    evicted_by: Annotated[str | None, says("The pod that takes its place later; null: it stays.")] = None
-    taken_by: Annotated[
-        str | UnsetType,
-        says("The pod before it that would take the room, if the change were made before anything runs; empty: the room goes otherwise."),
-    ] = UNSET
-    placed: Annotated[
-        Count | UnsetType, says("Of a workload: how many of its pods have a node after the change, once all have had their turn.")
-    ] = UNSET
-    effect: Annotated[Effect | UnsetType, says("What it does to the other pods; absent where none has a turn.")] = UNSET
+    disturbs: int
+    """How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node, 5 the scheduler."""
+    victims: Names = ()
+    """The pods that have to leave."""
+    verified: bool = True
+    """The scheduler was asked after the change, and answered with host."""
+    evicted_by: str | None = None
+    """The pod that takes its place later; null: it stays."""
+    taken_by: str | UnsetType = UNSET
+    """The pod before it that would take the room, if the change were made before anything runs; empty: the room goes otherwise."""
+    placed: Count | UnsetType = UNSET
+    """Of a workload: how many of its pods have a node after the change, once all have had their turn."""
+    effect: Effect | UnsetType = UNSET
+    """What it does to the other pods; absent where none has a turn."""
 
     @property
     def is_edit(self) -> bool:
@@ -163,11 +172,15 @@ class Keeps(Record):
     """What keeps a pod from a node."""
 
     fits: bool
-    reasons: Annotated[Names, says("Why the node does not fit.")]
+    reasons: Names
+    """Why the node does not fit."""
     short: tuple[RequestedResource, ...]
-    total: Annotated[int | None, says("The node's weighted sum, or the one that it would have.")]
-    against: Annotated[str | None, says("The node that the pod gets.")]
-    leads: Annotated[tuple[Lead, ...], says("How the wanted node's scores differ from those of that one.")]
+    total: int | None
+    """The node's weighted sum, or the one that it would have."""
+    against: str | None
+    """The node that the pod gets."""
+    leads: tuple[Lead, ...]
+    """How the wanted node's scores differ from those of that one."""
 
     @classmethod
     def of(cls, close: CloseUp) -> Keeps:
@@ -183,20 +196,29 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     """
 
     KIND: ClassVar[str] = "WhatIf"
-    pod: Annotated[str, says("namespace/name")]
-    host: Annotated[str | None, says("The node that the pod gets without any change.")]
-    error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
-    release: Annotated[str, says("The release that decides.")]
+    pod: str
+    """namespace/name"""
+    host: str | None
+    """The node that the pod gets without any change."""
+    error: str | None
+    """The scheduler's message for a pod without a node."""
+    release: str
+    """The release that decides."""
     placed_on: PlacedOn
     ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
     workload_waiting: WorkloadWaiting = UNSET
     waiting_nodes: WaitingNodes = UNSET
-    want: Annotated[str | None, says("The node that the pod should get; null: any.")]
-    fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
-    keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
+    want: str | None
+    """The node that the pod should get; null: any."""
+    fits: bool
+    """The pod gets a node, or the wanted one, without any change."""
+    keeps: Keeps | None
+    """What keeps the pod from the wanted node."""
     missing: Missing
-    causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
-    tried: Annotated[Count, says("How many decisions were asked for.")]
+    causes: tuple[FailedDemand, ...]
+    """What of the pod fails on nodes, and which taints; that of most nodes first."""
+    tried: Count
+    """How many decisions were asked for."""
     suggestions: tuple[Suggestion, ...]

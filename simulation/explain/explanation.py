@@ -29,14 +29,16 @@ class RuleConcerned(Record):
     """A predicate or filter plugin."""
 
     rule: str
-    concerned: Annotated[bool, says("False where the pod wants nothing that the rule looks at.")]
+    concerned: bool
+    """False where the pod wants nothing that the rule looks at."""
 
 
 class NodeCounts(Record):
     """How many nodes there are, and what became of them."""
 
     nodes: Count
-    visited: Annotated[Count, says("Nodes that the search looked at; fit and turnedDown are of these.")]
+    visited: Count
+    """Nodes that the search looked at; fit and turnedDown are of these."""
     fit: Count
     turned_down: Count
 
@@ -45,32 +47,43 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """Why a pod goes where it goes, or nowhere. Resources are in millicores, bytes or pieces."""
 
     KIND: ClassVar[str] = "Explanation"
-    pod: Annotated[str, says("namespace/name")]
-    host: Annotated[str | None, says("The node that the pod gets.")]
-    error: Annotated[str | None, says("The scheduler's message for a pod without a node.")]
+    pod: str
+    """namespace/name"""
+    host: str | None
+    """The node that the pod gets."""
+    error: str | None
+    """The scheduler's message for a pod without a node."""
     preemption: PreemptionRecord | None
-    plugins: Annotated[Names | UnsetType, says("From 1.17 on: the plugins that turned the pod or a node down.")] = UNSET
-    release: Annotated[str, says("The release that decides.")]
-    gated: Annotated[bool, says("The pod is not tried, for its scheduling gates or as a plugin wants it.")]
+    plugins: Names | UnsetType = UNSET
+    """From 1.17 on: the plugins that turned the pod or a node down."""
+    release: str
+    """The release that decides."""
+    gated: bool
+    """The pod is not tried, for its scheduling gates or as a plugin wants it."""
     placed_on: PlacedOn
     ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
     workload_waiting: WorkloadWaiting = UNSET
     waiting_nodes: WaitingNodes = UNSET
-    scored: Annotated[bool, says("False if the only node that fits is taken without scoring.")]
-    rules: Annotated[tuple[RuleConcerned, ...], says("The predicates or filter plugins in running order; empty if no node was asked.")]
+    scored: bool
+    """False if the only node that fits is taken without scoring."""
+    rules: tuple[RuleConcerned, ...]
+    """The predicates or filter plugins in running order; empty if no node was asked."""
     counts: NodeCounts
-    choice: Annotated[HostChoice | None, says("How the host was chosen among several that fit.")]
-    reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; first what alone keeps the pod from nodes.")]
+    choice: HostChoice | None
+    """How the host was chosen among several that fit."""
+    reasons: tuple[ReasonGroup, ...]
+    """By reason; first what alone keeps the pod from nodes."""
     missing: Missing
-    causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
-    eviction: Annotated[EvictionOutcome | None, says("What evicting pods would do.")]
-    close_up: Annotated[CloseUp | None, says("With --node: all about that node.")]
-    nodes: Annotated[
-        tuple[NodeReport, ...],
-        says("Those that fit, best first, then the others, the nearest to fitting first; with --node that one alone."),
-    ]
+    causes: tuple[FailedDemand, ...]
+    """What of the pod fails on nodes, and which taints; that of most nodes first."""
+    eviction: EvictionOutcome | None
+    """What evicting pods would do."""
+    close_up: CloseUp | None
+    """With --node: all about that node."""
+    nodes: tuple[NodeReport, ...]
+    """Those that fit, best first, then the others, the nearest to fitting first; with --node that one alone."""
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -34,7 +34,7 @@ from ...api.objects import (
 )
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import Quantity
-from ...api.record import Count, Record, replace, says
+from ...api.record import Count, Record, replace
 from ...api.words import count_of, listed, rounded
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
@@ -304,17 +304,17 @@ Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 class FailedDemand(Record):
     """A demand of the pod that nodes do not meet, or a taint that it does not tolerate, in the words of the manifest."""
 
-    field: Annotated[
-        str,
-        says(
-            "nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint,"
-            " driver: of volumes, volume, claim, pod: one that counts on the node."
-        ),
-    ]
-    text: Annotated[str, says("The demand, such as pool=general.")]
-    nodes: Annotated[Count, says("The nodes that fail it.")]
-    note: Annotated[str, says("What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known.")]
-    absent: Annotated[bool, says("Nothing in the cluster is as it asks for.")] = False
+    field: str
+    """nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint, driver:
+    of volumes, volume, claim, pod: one that counts on the node."""
+    text: str
+    """The demand, such as pool=general."""
+    nodes: Count
+    """The nodes that fail it."""
+    note: str
+    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known."""
+    absent: bool = False
+    """Nothing in the cluster is as it asks for."""
 
     @property
     def words(self) -> str:

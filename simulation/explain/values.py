@@ -23,8 +23,10 @@ class NodeShortage(Record):
     resource: str
     asked: int
     free: int
-    missing: Annotated[int, says("How much more would do.")] = 0
-    has_none: Annotated[bool, says("The node has none of it at all.")] = False
+    missing: int = 0
+    """How much more would do."""
+    has_none: bool = False
+    """The node has none of it at all."""
 
     def __post_init__(self) -> None:
         derive(self, missing=self.asked - self.free)
@@ -33,9 +35,11 @@ class NodeShortage(Record):
 class VolumeExcess(Record):
     """Volumes of which a node cannot attach as many more as the pod has."""
 
-    driver: Annotated[str, says("The driver, or the in-tree plugin.")]
+    driver: str
+    """The driver, or the in-tree plugin."""
     attached: Count
-    asked: Annotated[Count, says("How many more the pod has.")]
+    asked: Count
+    """How many more the pod has."""
     limit: int
 
     @property
@@ -58,9 +62,11 @@ class NodeScore(Record):
     """A node's score by a priority or plugin."""
 
     raw: int
-    reduced: Annotated[int, says("0 to 10; where plugins score 0 to 100.")]
+    reduced: int
+    """0 to 10; where plugins score 0 to 100."""
     weight: int
-    total: Annotated[int, says("reduced times weight")] = 0
+    total: int = 0
+    """reduced times weight"""
 
     def __post_init__(self) -> None:
         derive(self, total=self.reduced * self.weight)
@@ -74,11 +80,12 @@ class Objection(Record):
 
     rule: str
     reasons: Names
-    evictable: Annotated[bool, says("Whether it can go away with pods that leave the node.")]
-    counted: Annotated[bool, says("False where an earlier rule failed, so that the scheduler did not ask this one.")] = True
-    nominated: Annotated[
-        Names | UnsetType, says("The pods nominated to the node, where it objects only because they count.")
-    ] = UNSET
+    evictable: bool
+    """Whether it can go away with pods that leave the node."""
+    counted: bool = True
+    """False where an earlier rule failed, so that the scheduler did not ask this one."""
+    nominated: Names | UnsetType = UNSET
+    """The pods nominated to the node, where it objects only because they count."""
 
 
 class NodeReport(Record):
@@ -86,21 +93,28 @@ class NodeReport(Record):
 
     name: str = field(name="node")
     fits: bool
-    visited: Annotated[bool, says("False if the search found enough nodes before it reached this one.")]
-    predicates: Annotated[Names | UnsetType, says("1.12 to 1.16: those that turned the node down.")] = UNSET
-    plugins: Annotated[Names | UnsetType, says("From 1.17 on: the one that turned the node down.")] = UNSET
-    reasons: Annotated[Names, says("Why, in the scheduler's words.")] = ()
-    causes: Annotated[Names, says("The selectors, terms and constraints of the pod that fail here, and the untolerated taints.")] = ()
-    objections: Annotated[tuple[Objection, ...], says("Of every rule, asked or not.")] = ()
+    visited: bool
+    """False if the search found enough nodes before it reached this one."""
+    predicates: Names | UnsetType = UNSET
+    """1.12 to 1.16: those that turned the node down."""
+    plugins: Names | UnsetType = UNSET
+    """From 1.17 on: the one that turned the node down."""
+    reasons: Names = ()
+    """Why, in the scheduler's words."""
+    causes: Names = ()
+    """The selectors, terms and constraints of the pod that fail here, and the untolerated taints."""
+    objections: tuple[Objection, ...] = ()
+    """Of every rule, asked or not."""
     shortages: tuple[NodeShortage, ...] = ()
-    volumes: Annotated[tuple[VolumeExcess, ...] | UnsetType, says("Where volumes exceed a limit.")] = UNSET
+    volumes: tuple[VolumeExcess, ...] | UnsetType = UNSET
+    """Where volumes exceed a limit."""
     scores: Scores = field(default_factory=dict)
-    total: Annotated[int | None, says("null if the node was not scored.")] = None
-    code: Annotated[str | UnsetType | None, says("From 1.17 on: the code of its status.")] = UNSET
-    devices: Annotated[
-        tuple[DeviceAccount, ...] | UnsetType,
-        says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),
-    ] = UNSET
+    total: int | None = None
+    """null if the node was not scored."""
+    code: str | UnsetType | None = UNSET
+    """From 1.17 on: the code of its status."""
+    devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
+    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."""
 
     @property
     def rules(self) -> Names:
@@ -135,9 +149,12 @@ class ReasonGroup(Record):
     reason: str
     rules: Names
     count: Count
-    alone: Annotated[Count, says("Nodes with no other reason.")]
-    evictable: Annotated[bool, says("Whether it can go away with pods that leave a node.")]
-    least_short: Annotated[NearestShortage | None, says("Where least of the resource is missing that the reason calls short.")]
+    alone: Count
+    """Nodes with no other reason."""
+    evictable: bool
+    """Whether it can go away with pods that leave a node."""
+    least_short: NearestShortage | None
+    """Where least of the resource is missing that the reason calls short."""
     nodes: Names
 
 
@@ -186,7 +203,8 @@ class Lead(Record):
     ours: int
     theirs: int
     weight: int
-    ahead: Annotated[int, says("(ours - theirs) times weight: by how much it moves the total.")] = 0
+    ahead: int = 0
+    """(ours - theirs) times weight: by how much it moves the total."""
 
     def __post_init__(self) -> None:
         derive(self, ahead=(self.ours - self.theirs) * self.weight)
@@ -195,14 +213,22 @@ class Lead(Record):
 class HostChoice(Record):
     """How the host was chosen among several nodes that fit."""
 
-    best: Annotated[int, says("The highest total.")]
-    ties: Annotated[Names, says("The nodes that have it, in visiting order.")]
-    tie_break: Annotated[str, says("Which of several best nodes is taken, in a sentence.")]
-    against: Annotated[str | None, says("The best of the other nodes; null if all have the same total.")]
-    decided: Annotated[str | None, says("The rule to which the host owes most of its lead over that one.")]
-    leads: Annotated[tuple[Lead, ...], says("How the host differs from that one, the rule that matters most first.")]
-    constant: Annotated[Scores, says("Rules that give every node the same score.")]
-    max_score: Annotated[int, says("The highest score of a rule before the weight.")]
+    best: int
+    """The highest total."""
+    ties: Names
+    """The nodes that have it, in visiting order."""
+    tie_break: str
+    """Which of several best nodes is taken, in a sentence."""
+    against: str | None
+    """The best of the other nodes; null if all have the same total."""
+    decided: str | None
+    """The rule to which the host owes most of its lead over that one."""
+    leads: tuple[Lead, ...]
+    """How the host differs from that one, the rule that matters most first."""
+    constant: Scores
+    """Rules that give every node the same score."""
+    max_score: int
+    """The highest score of a rule before the weight."""
 
 
 def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]) -> HostChoice | None:
@@ -265,15 +291,23 @@ class Victim(Record):
 class EvictionOutcome(Record, kw_only=True):
     """The outcome of preemption for a pod that fits nowhere."""
 
-    node: Annotated[str | None, says("Where room would be made; null if that does not help.")] = None
+    node: str | None = None
+    """Where room would be made; null if that does not help."""
     victims: tuple[Victim, ...] = ()
-    budget_violations: Annotated[Count, says("Victims that a PodDisruptionBudget protects.")] = 0
-    candidates: Annotated[Count, says("Nodes on which it would help.")] = 0
-    why_not: Annotated[str | None, says("Why no room is made, in a few words; null if it is.")] = None
-    priority: Annotated[int, says("The pod's own; only pods below it can be evicted.")]
-    unresolvable: Annotated[Count, says("Nodes with a reason that no eviction removes.")] = 0
-    nobody_lower: Annotated[Count, says("Other nodes, without a pod of lower priority.")] = 0
-    not_enough: Annotated[Count, says("Other nodes, on which it does not fit even without these pods.")] = 0
+    budget_violations: Count = 0
+    """Victims that a PodDisruptionBudget protects."""
+    candidates: Count = 0
+    """Nodes on which it would help."""
+    why_not: str | None = None
+    """Why no room is made, in a few words; null if it is."""
+    priority: int
+    """The pod's own; only pods below it can be evicted."""
+    unresolvable: Count = 0
+    """Nodes with a reason that no eviction removes."""
+    nobody_lower: Count = 0
+    """Other nodes, without a pod of lower priority."""
+    not_enough: Count = 0
+    """Other nodes, on which it does not fit even without these pods."""
 
 
 def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> EvictionOutcome | None:
@@ -334,9 +368,12 @@ class RuleVerdict(Record):
     """What one predicate or plugin says of the node."""
 
     rule: str
-    outcome: Annotated[Verdict, says("not asked: an earlier rule failed.")]
-    reasons: Annotated[Names, says("Why it fails, or would fail if it were asked.")] = ()
-    concerned: Annotated[bool, says("False where the pod wants nothing that the rule looks at.")] = True
+    outcome: Verdict
+    """not asked: an earlier rule failed."""
+    reasons: Names = ()
+    """Why it fails, or would fail if it were asked."""
+    concerned: bool = True
+    """False where the pod wants nothing that the rule looks at."""
 
 
 class RequestedResource(Record):
@@ -346,7 +383,8 @@ class RequestedResource(Record):
     asked: int
     free: int
     allocatable: int
-    missing: Annotated[Count, says("How much more would do; 0 if there is enough.")] = 0
+    missing: Count = 0
+    """How much more would do; 0 if there is enough."""
 
     def __post_init__(self) -> None:
         derive(self, missing=max(self.asked - self.free, 0))
@@ -357,22 +395,30 @@ class CloseUp(Record):
 
     node: str
     fits: bool
-    whole_pod: Annotated[Names, says("What was decided before the node was asked: why the pod was turned down, or the node left out.")] = ()
-    verdicts: Annotated[tuple[RuleVerdict, ...], says("In running order.")] = ()
-    room: Annotated[tuple[RequestedResource, ...], says("Of each resource that the pod requests, and of places for pods.")] = ()
-    devices: Annotated[
-        tuple[DeviceAccount, ...] | UnsetType,
-        says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),
-    ] = UNSET
+    whole_pod: Names = ()
+    """What was decided before the node was asked: why the pod was turned down, or the node left out."""
+    verdicts: tuple[RuleVerdict, ...] = ()
+    """In running order."""
+    room: tuple[RequestedResource, ...] = ()
+    """Of each resource that the pod requests, and of places for pods."""
+    devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
+    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."""
     scores: Scores = field(default_factory=dict)
     total: int | None = None
-    would_score: Annotated[bool, says("The scores are those that the node would have if it fitted and was reached.")] = False
-    place: Annotated[Place | None, says("1 for the best total; null: it is not among the nodes that were scored.")] = None
-    out_of: Annotated[Count, says("How many nodes were scored.")] = 0
-    against: Annotated[str | None, says("The host, or for the host itself the next best node.")] = None
-    leads: Annotated[tuple[Lead, ...], says("How this node's scores differ from those of that one.")] = ()
-    victims: Annotated[tuple[Victim, ...] | None, says("Who would have to leave; null if that does not help, or is not needed.")] = None
-    no_room: Annotated[str | None, says("Why evicting pods makes no room here.")] = None
+    would_score: bool = False
+    """The scores are those that the node would have if it fitted and was reached."""
+    place: Place | None = None
+    """1 for the best total; null: it is not among the nodes that were scored."""
+    out_of: Count = 0
+    """How many nodes were scored."""
+    against: str | None = None
+    """The host, or for the host itself the next best node."""
+    leads: tuple[Lead, ...] = ()
+    """How this node's scores differ from those of that one."""
+    victims: tuple[Victim, ...] | None = None
+    """Who would have to leave; null if that does not help, or is not needed."""
+    no_room: str | None = None
+    """Why evicting pods makes no room here."""
 
     @property
     def reasons(self) -> Names:

@@ -358,7 +358,7 @@ class Quitter(Plugin):
     ("arguments", "told"),
     [
         (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 8): KeyError: 'no such rack'"),
-        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], '"Quitter": filter (faulty_rules.py, line 16): expected an answer'),
+        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 16): expected'),
     ],
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])
