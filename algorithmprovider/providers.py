@@ -15,11 +15,11 @@ from ..api.objects.quantity import MAX_INT64
 from ..core.release import Release
 from ..core.rule import Algorithm, Predicate, Priority
 from ..exceptions import PolicyError
-from ..predicates.labelpresence import node_label_presence
+from ..predicates.checknodelabelpresence import node_label_presence
+from ..predicates.checkserviceaffinity import service_affinity
 from ..predicates.metadata import metadata_fails
-from ..predicates.serviceaffinity import service_affinity
 from ..priorities.nodelabel import node_label
-from ..priorities.requestedtocapacity import requested_to_capacity_ratio_of
+from ..priorities.requestedtocapacityratio import requested_to_capacity_ratio_of
 from ..priorities.rule import MAX_PRIORITY
 from ..priorities.serviceantiaffinity import service_anti_affinity
 from .catalogue import CATALOGUE, Catalogue, check_name

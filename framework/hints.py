@@ -19,9 +19,9 @@ from ..core.pods.requests import PODS, of_node
 from ..core.pods.template import Port, host_ports
 from ..core.release import Requests
 from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
-from ..predicates.disks import disks_conflict
-from ..predicates.taints import first_untolerated
-from ..predicates.volumezone import zones_of
+from ..predicates.nodiskconflict import disks_conflict
+from ..predicates.novolumezoneconflict import zones_of
+from ..predicates.podtoleratesnodetaints import first_untolerated
 
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 

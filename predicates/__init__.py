@@ -10,22 +10,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..core.rule import Predicate
-from .conditions import check_node_condition
-from .csivolumes import max_csi_volume_count
-from .disks import no_disk_conflict
-from .general import general_predicates
+from .checknodecondition import check_node_condition
+from .checknodepressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
+from .checknodeunschedulable import check_node_unschedulable
+from .checkvolumebinding import check_volume_binding
+from .evenpodsspread import even_pods_spread
+from .generalpredicates import general_predicates
 from .hostname import pod_fits_host
-from .hostports import pod_fits_host_ports, pod_fits_ports
-from .interpodaffinity import match_inter_pod_affinity
-from .nodeselector import pod_match_node_selector
-from .pressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
-from .resources import pod_fits_resources
-from .taints import pod_tolerates_node_no_execute_taints, pod_tolerates_node_taints
-from .topologyspread import even_pods_spread
-from .unschedulable import check_node_unschedulable
-from .volumebinding import check_volume_binding
-from .volumecounts import max_azure_disk_volume_count, max_cinder_volume_count, max_ebs_volume_count, max_gce_pd_volume_count
-from .volumezone import no_volume_zone_conflict
+from .matchinterpodaffinity import match_inter_pod_affinity
+from .matchnodeselector import pod_match_node_selector
+from .maxcsivolumecount import max_csi_volume_count
+from .maxvolumecount import max_azure_disk_volume_count, max_cinder_volume_count, max_ebs_volume_count, max_gce_pd_volume_count
+from .nodiskconflict import no_disk_conflict
+from .novolumezoneconflict import no_volume_zone_conflict
+from .podfitshostports import pod_fits_host_ports, pod_fits_ports
+from .podfitsresources import pod_fits_resources
+from .podtoleratesnodetaints import pod_tolerates_node_no_execute_taints, pod_tolerates_node_taints
 
 __all__ = ["CATALOGUE"]
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..core.rule import Priority
-from .avoidpods import node_prefer_avoid_pods
-from .balanced import balanced_resource_allocation
-from .equal import equal
+from .balancedresourceallocation import balanced_resource_allocation
+from .equalpriority import equal
+from .evenpodsspread import even_pods_spread
 from .imagelocality import image_locality
 from .interpodaffinity import inter_pod_affinity
 from .leastrequested import least_requested
 from .mostrequested import most_requested
 from .nodeaffinity import node_affinity
-from .requestedtocapacity import requested_to_capacity_ratio
+from .nodepreferavoidpods import node_prefer_avoid_pods
+from .requestedtocapacityratio import requested_to_capacity_ratio
 from .resourcelimits import resource_limits
 from .selectorspread import selector_spread, service_spreading
 from .tainttoleration import taint_toleration
-from .topologyspread import even_pods_spread
 
 __all__ = ["CATALOGUE"]
 

@@ -55,7 +55,7 @@ SUCCESSORS: Mapping[str, tuple[str, ...]] = {
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
 OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "requestedtocapacity": ("NodeResourcesFit",), "nodelabel": _WAYS["labelPreference"],
+    "requestedtocapacityratio": ("NodeResourcesFit",), "nodelabel": _WAYS["labelPreference"],
     "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
 }  # fmt: skip
 """The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""

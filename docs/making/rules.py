@@ -20,11 +20,11 @@ from kubeclassic.framework.facts.facttable import life_of
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES
-from kubeclassic.predicates.labelpresence import node_label_presence
-from kubeclassic.predicates.serviceaffinity import service_affinity
+from kubeclassic.predicates.checknodelabelpresence import node_label_presence
+from kubeclassic.predicates.checkserviceaffinity import service_affinity
 from kubeclassic.priorities import CATALOGUE as PRIORITIES
 from kubeclassic.priorities.nodelabel import node_label
-from kubeclassic.priorities.requestedtocapacity import requested_to_capacity_ratio_of
+from kubeclassic.priorities.requestedtocapacityratio import requested_to_capacity_ratio_of
 from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 
 RELEASES = tuple(ALL_RELEASES)

@@ -22,7 +22,7 @@ from ...algorithmprovider.registry import DEFAULT_PROVIDER, Registry
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
 from ...exceptions import UnknownNameError
-from ...priorities.requestedtocapacity import DEFAULT_SHAPE
+from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
 from ..config.defaults import default_plugins
 from ..config.fielderrors import Context
 from ..releases import PROFILE_RELEASE

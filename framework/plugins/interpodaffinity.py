@@ -29,7 +29,7 @@ from ...core.pods.terms import (
 )
 from ...core.release import FrameworkCells
 from ...core.rule import Reads
-from ...predicates.interpodaffinity import (
+from ...predicates.matchinterpodaffinity import (
     AntiAffinity,
     RequiredAffinity,
     affinity_unmet,

@@ -10,7 +10,7 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...predicates.hostports import pod_fits_host_ports
+from ...predicates.podfitshostports import pod_fits_host_ports
 from ..cycle.state import FrameworkCycle
 from ..hints import pod_leaves_ports
 from ..plugin import Plugin

@@ -21,9 +21,9 @@ from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_
 from ...core.pods.template import Template
 from ...core.release import FrameworkCells, with_gates
 from ...core.rule import Reads
-from ...predicates.resources import Sought, checked_resources
-from ...priorities.balanced import VOLUMES_GATE, balance_of_two
-from ...priorities.requestedtocapacity import FULL, broken_line
+from ...predicates.podfitsresources import Sought, checked_resources
+from ...priorities.balancedresourceallocation import VOLUMES_GATE, balance_of_two
+from ...priorities.requestedtocapacityratio import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..cycle.state import FrameworkCycle

@@ -10,7 +10,7 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...predicates.unschedulable import check_node_unschedulable
+from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..cycle.state import FrameworkCycle
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
 from ..plugin import Plugin

@@ -17,10 +17,10 @@ from ...core.matching.owners import OwnerSelector, services_of
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...exceptions import PolicyError
+from ...predicates.checkserviceaffinity import READS, service_affinity_failures
 from ...predicates.reasons import NODE_LABEL_PRESENCE_VIOLATED
-from ...predicates.serviceaffinity import READS, service_affinity_failures
-from ...priorities.avoidpods import node_prefer_avoid_pods
-from ...priorities.requestedtocapacity import FULL
+from ...priorities.nodepreferavoidpods import node_prefer_avoid_pods
+from ...priorities.requestedtocapacityratio import FULL
 from ...priorities.resourcelimits import resource_limits
 from ...priorities.rule import MAX_PRIORITY
 from ...priorities.selectorspread import peers

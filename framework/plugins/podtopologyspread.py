@@ -25,7 +25,7 @@ from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.release import FrameworkCells
 from ...core.rule import PriorityError, Reads
-from ...predicates.interpodaffinity import first_of
+from ...predicates.matchinterpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
 from ..cycle.state import FrameworkCycle

@@ -21,7 +21,7 @@ from ...core.matching.owners import Remembered, controllers_of, remembered, repl
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Group, Template
 from ...core.release import FrameworkCells
-from ...predicates.taints import first_untolerated
+from ...predicates.podtoleratesnodetaints import first_untolerated
 from ..config.argfaults import label_selector_fault
 from ..hints import Spread
 from ..plugin import Handle

@@ -13,7 +13,7 @@ from ...core.arrays.types import Scores
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads, Reduction
-from ...predicates.taints import first_untolerated
+from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
 from ..cycle.state import FrameworkCycle

@@ -14,8 +14,8 @@ from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.intree import plugin_of
-from ...predicates.csivolumes import csi_failures
-from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, VOLUMES_GATE, DiskType, disk_failures, leave_counts
+from ...predicates.maxcsivolumecount import csi_failures
+from ...predicates.maxvolumecount import AZURE, EBS, GCE, OPENSTACK, VOLUMES_GATE, DiskType, disk_failures, leave_counts
 from ..cycle.state import FrameworkCycle
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
 from ..plugin import Handle, Plugin

@@ -13,7 +13,7 @@ from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.binder import SOLE_USER
-from ...predicates.disks import has_disks, no_disk_conflict
+from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, pod_leaves_disk
 from ..plugin import Handle, Plugin

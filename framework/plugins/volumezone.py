@@ -15,8 +15,8 @@ from ...core.arrays.types import Mask
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
+from ...predicates.novolumezoneconflict import NO_NAME, not_among, zones_of
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
-from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, class_waits, volume_moves
 from ..plugin import Handle, Plugin

@@ -14,7 +14,7 @@ from ...algorithmprovider.providers import int32
 from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ...core.release import Gates, PolicyCells
 from ...exceptions import PolicyError
-from ...priorities.requestedtocapacity import check_shape
+from ...priorities.requestedtocapacityratio import check_shape
 from ..config.args import CPU_AND_MEMORY, NodeLabelArgs, RequestedToCapacityRatioArgs, ResourceSpec, ServiceAffinityArgs, ShapePoint
 from ..plugin import MAX_NODE_SCORE
 

@@ -28,10 +28,10 @@ from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits
-from ...predicates.csivolumes import csi_excess
+from ...predicates.maxcsivolumecount import csi_excess
+from ...predicates.maxvolumecount import Count as DiskCount
+from ...predicates.maxvolumecount import disk_count
 from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
-from ...predicates.volumecounts import Count as DiskCount
-from ...predicates.volumecounts import disk_count
 from ..drainrules import is_mirror
 from ..reasons import shortage_of
 from ..records import RefusedPod

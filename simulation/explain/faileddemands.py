@@ -47,7 +47,7 @@ from ...framework.plugins.podtopologyspread import PodTopologySpread
 from ...framework.plugins.spreadconstraints import HARD
 from ...framework.plugins.spreadcounts import domains_shared
 from ...framework.plugins.spreadcounts import hard_constraints as framework_constraints
-from ...predicates.disks import disks_conflict
+from ...predicates.nodiskconflict import disks_conflict
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import NodeReport, Objection
 

@@ -24,11 +24,11 @@ from kubeclassic.core.pods.notes import CycleState
 from kubeclassic.core.rule import Algorithm, Predicate, Priority, PriorityError
 from kubeclassic.core.run import Run
 from kubeclassic.predicates import CATALOGUE as PREDICATES
-from kubeclassic.predicates.labelpresence import node_label_presence
-from kubeclassic.predicates.serviceaffinity import service_affinity
+from kubeclassic.predicates.checknodelabelpresence import node_label_presence
+from kubeclassic.predicates.checkserviceaffinity import service_affinity
 from kubeclassic.priorities import CATALOGUE as PRIORITIES
 from kubeclassic.priorities.nodelabel import node_label
-from kubeclassic.priorities.requestedtocapacity import requested_to_capacity_ratio_of
+from kubeclassic.priorities.requestedtocapacityratio import requested_to_capacity_ratio_of
 from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 from tests.support.build import error_text
 from tests.support.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form, other_form, pod_form

@@ -7,7 +7,7 @@ import numpy as np
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.sums import SumsTrial
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.predicates.resources import pod_fits_resources
+from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, engine, node, pod
 
 LARGE = {"cpu": "3", "memory": "1Gi", "example.com/gpu": "1"}

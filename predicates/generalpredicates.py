@@ -9,9 +9,9 @@ from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
 from .hostname import pod_fits_host
-from .hostports import pod_fits_host_ports
-from .nodeselector import pod_match_node_selector
-from .resources import pod_fits_resources
+from .matchnodeselector import pod_match_node_selector
+from .podfitshostports import pod_fits_host_ports
+from .podfitsresources import pod_fits_resources
 from .rule import predicate
 
 PARTS = (pod_fits_resources, pod_fits_host, pod_fits_host_ports, pod_match_node_selector)

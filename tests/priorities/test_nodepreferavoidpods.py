@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.priorities.avoidpods import avoided_controllers
+from kubeclassic.priorities.nodepreferavoidpods import avoided_controllers
 
 
 def entry(kind: str = "ReplicaSet", uid: str = "u", **more: Any) -> dict[str, Any]:

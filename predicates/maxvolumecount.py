@@ -20,9 +20,9 @@ from ..core.release import VolumeCells
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .csimigration import migrated_plugins
+from .novolumezoneconflict import NO_NAME
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes
-from .volumezone import NO_NAME
 
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""

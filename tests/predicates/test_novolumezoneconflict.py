@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE
-from kubeclassic.predicates.volumezone import no_volume_zone_conflict, zones_of
+from kubeclassic.predicates.novolumezoneconflict import no_volume_zone_conflict, zones_of
 from tests.support.build import ask, node
 from tests.support.volumebuild import claim, pod, storage_class, volume
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.core.rule import Reads
-from kubeclassic.predicates.general import PARTS, general_predicates
+from kubeclassic.predicates.generalpredicates import PARTS, general_predicates
 from tests.support.build import engine, node, pod
 
 CONTAINERS: list[dict[str, Any]] = [{"name": "c", "resources": {"requests": {"cpu": "2"}}, "ports": [{"hostPort": 80}]}]

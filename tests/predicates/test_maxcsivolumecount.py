@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.predicates.csivolumes import csi_limit_key, max_csi_volume_count
+from kubeclassic.predicates.maxcsivolumecount import csi_limit_key, max_csi_volume_count
 from tests.support.build import ask, node, obj, pod
 from tests.support.volumebuild import claim, volume
 

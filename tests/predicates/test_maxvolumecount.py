@@ -8,7 +8,7 @@ import numpy as np
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.predicates.volumecounts import (
+from kubeclassic.predicates.maxvolumecount import (
     max_ebs_volume_count,
 )
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod

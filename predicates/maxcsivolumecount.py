@@ -20,9 +20,9 @@ from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
 from .csimigration import migrated_plugins
+from .maxvolumecount import NO_LIMIT, Fault, claim_fault, counts_ephemeral, errors_of, nodes_limit_volumes, own_limit
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate
-from .volumecounts import NO_LIMIT, Fault, claim_fault, counts_ephemeral, errors_of, nodes_limit_volumes, own_limit
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"

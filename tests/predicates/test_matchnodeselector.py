@@ -11,7 +11,7 @@ from kubeclassic.api.meaning.labels import SelectorError
 from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Pod, Requirement
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.nodeselectors import expressions_mask, node_selector_mask
-from kubeclassic.predicates.nodeselector import pod_match_node_selector
+from kubeclassic.predicates.matchnodeselector import pod_match_node_selector
 from tests.support.build import ask, engine, node, pod
 
 REASON = "node(s) didn't match node selector"

@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.predicates.resources import pod_fits_resources
+from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, ask, engine, node, pod
 
 GPU, HUGE = "example.com/gpu", "hugepages-2Mi"

@@ -7,7 +7,7 @@ from typing import Any
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.predicates.serviceaffinity import service_affinity
+from kubeclassic.predicates.checkserviceaffinity import service_affinity
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
 
 MISFIT = ["node(s) didn't match service affinity"]

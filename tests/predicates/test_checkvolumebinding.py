@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.predicates.volumebinding import check_volume_binding
+from kubeclassic.predicates.checkvolumebinding import check_volume_binding
 from tests.support.build import ask, engine, node
 from tests.support.volumebuild import BOUND, WAIT, claim, on, pod, storage_class, volume
 

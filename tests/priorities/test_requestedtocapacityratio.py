@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.priorities.requestedtocapacity import (
+from kubeclassic.priorities.requestedtocapacityratio import (
     Point,
     broken_line,
     requested_to_capacity_ratio_of,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.predicates.hostports import pod_fits_host_ports, pod_fits_ports
+from kubeclassic.predicates.podfitshostports import pod_fits_host_ports, pod_fits_ports
 from tests.support.build import answers, engine, node, overlay, pod
 
 REASON = "node(s) didn't have free ports for the requested pod ports"

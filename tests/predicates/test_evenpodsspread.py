@@ -7,7 +7,7 @@ from typing import Any
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.spread import metadata_fails
-from kubeclassic.predicates.topologyspread import even_pods_spread
+from kubeclassic.predicates.evenpodsspread import even_pods_spread
 from tests.support.build import answers, ask, engine, node, overlay, pod
 from tests.support.spreadbuild import NEAR, A, B, constraint, incoming, peer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.priorities.balanced import balanced_resource_allocation
+from kubeclassic.priorities.balancedresourceallocation import balanced_resource_allocation
 from tests.support.build import engine, node, pod
 
 GATE = {"BalanceAttachedNodeVolumes": True}
