@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from ..framework.releases import is_auto
 from .console.exitstatus import needing_extra
 from .console.output import note
 from .declaring.commands import CommonOption, command
 from .declaring.flags import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import Whole
 from .declaring.paths import takes_paths
-from .opening import files_of, settled_for, tell
 
 if TYPE_CHECKING:
     from ..questions.lab.lab import Lab
@@ -55,6 +53,7 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
     with needing_extra("lab", "lab"):
         from ..live.server.serving import run_server
     from ..live.server.labapp import LabApp
+    from .opening import tell
 
     given = click.get_current_context().params
     live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
@@ -74,9 +73,11 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
 def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> Lab:
     """The lab; with words for a *live* cluster that is the first of *paths*."""
     from ..framework.options import options_of
+    from ..framework.releases import is_auto
     from ..questions.lab.lab import Given, Lab
     from ..questions.lab.rules import scheduler_of
     from ..questions.lab.states import LabState
+    from .opening import files_of, settled_for
 
     if not is_auto(setup.release):
         setup.spec  # noqa: B018  # mistakes are reported before any file is read

@@ -10,6 +10,7 @@ import attrs
 
 from ...api.inventory import REFUSED
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET, astuple, replace
 from ...api.view import (
@@ -38,7 +39,6 @@ from ...api.words import count_of, short_name
 from ...core.decision.decision import CycleRecord, Decision
 from ...core.pods.requests import PODS
 from ...core.pods.template import Template
-from ...simulation.drainrules import foreign_scheduler
 from ...simulation.nodesbyuse import NodeRecord, NodeUse, NodeUses, labels_of, node_table, nodes_by_use, pods_on, share_of
 from ...simulation.reasons import about
 from ...simulation.records import (
@@ -168,7 +168,7 @@ class SimulationRun:
         from ...simulation.explain.explain import refused  # it brings in the rules of every release
 
         spec, names = attrs.evolve(self.given.spec, preemption=False), self.given.spec.scheduler_names
-        ours = lambda pod: self.options.shows(pod) and foreign_scheduler(pod, names) is None  # noqa: E731
+        ours = lambda pod: self.options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names  # noqa: E731
         return list(refused(self.given.scenario, spec.engine(self.given.scenario.config_maps), ours))
 
     def _pod(self, outcome: Outcome) -> PodRecord:

@@ -183,11 +183,11 @@ class TestOptions:
             (["examples/cluster", "--context", "x"], "--context cannot be combined with examples/cluster"),
             (
                 ["examples/cluster", "--bind-address", "0.0.0.0"],
-                "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody, got 0.0.0.0, which others can reach",
+                "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody may ask, got 0.0.0.0",
             ),
             (
                 ["examples/cluster", "--bind-address", "::", "--tls-cert-file", "x", "--tls-private-key-file", "x"],
-                "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody, got ::, which others can reach",
+                "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody may ask, got ::",
             ),
             (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: expected both or none, got one"),
             (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file needs --tls-cert-file"),
