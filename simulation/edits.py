@@ -88,7 +88,7 @@ class Edit:
         try:
             words = shlex.split(text)
         except ValueError:
-            raise EditError("expected its end, got a quote that does not end") from None
+            raise EditError("a quote does not end") from None
         verb = words[0] if words and words[0] in VERBS else ""
         if len(words) < 3:
             raise EditError(f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}")
@@ -249,7 +249,7 @@ def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
 def _more_devices(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> Iterator[KubeObject]:
     assert isinstance(like, ResourceSlice)
     if not any(item.name == edit.to for item in there if isinstance(item, Node)):
-        raise EditError(f"expected one that is there, got no Node {edit.to}")
+        raise EditError(f"to: expected a node of the cluster, got {edit.to}")
     device = next(device for name, device in _devices(like) if name == edit.names)
     yield slice_of_more(edit.to, like.spec.driver, device, edit.count)
 

@@ -80,7 +80,7 @@ def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path: Path, changes
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        ({"op": []}, "op: expected one of add, addIfNotPresent, "),
+        ({"op": []}, "op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
         ({"op": "add"}, "no pod: expected an object"),
         ({"op": "add", "pod": "ns/a"}, 'pod: expected an object, got "ns/a"'),
         ({"op": "delete", "pod": {}}, "pod: expected a string, got an empty object"),

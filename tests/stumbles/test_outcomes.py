@@ -176,7 +176,7 @@ class TestForms:
         told = ran("simulate", "cluster.yaml", "--release", "1.16", "--sort-by", "prioritie", status=2)
         assert told.out == ""
         assert told.err.startswith('kubeclassic: --sort-by: expected one of pod, ')
-        assert told.err.endswith('did you mean "priority"?\n')
+        assert told.err.endswith(', got "prioritie"; did you mean "priority"?\n')
 
     def test_a_namespace_and_a_selector_choose_what_is_shown(self, told: Any) -> None:
         """``-n`` and ``-l`` show some pods; all are scheduled, and the summary is of all."""

@@ -37,6 +37,8 @@ def three(*more: KubeObject, cpu: str = "4") -> tuple[KubeObject, ...]:
     return (*(node(name, cpu=cpu, labels={"zone": name}) for name in "abc"), *more)
 
 
+LABELS = "KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY"
+
 class TestWhatIsFound:
     def test_the_least_used_go_first(self) -> None:
         """Pods of the emptiest nodes move to the fullest, none of them twice."""
@@ -161,8 +163,8 @@ class TestQuestions:
             ({"auto": True, "keep": -1}, "keep: expected 0 or more, got -1"),
             ({"auto": True, "zone": "zone1"}, 'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?'),
             ({"node_selector": "no=where"}, 'node_selector: got "no=where", which chooses no node'),
-            ({"auto": True, "node_selector": "=="}, 'node_selector: expected KEY=VALUE, '),
-            ({"nodes": "a", "pod_selector": "=="}, 'pod_selector: expected KEY=VALUE, '),
+            ({"auto": True, "node_selector": "=="}, f'node_selector: expected {LABELS}, got "=="'),
+            ({"nodes": "a", "pod_selector": "=="}, f'pod_selector: expected {LABELS}, got "=="'),
             ({"nodes": "a", "order": "size"}, 'order: expected input, priority, queue, got "size"'),
         ],
     )

@@ -48,10 +48,10 @@ class TestColumns:
         assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
 
     @pytest.mark.parametrize(("text", "words"), [
-        ("name: a\ncolor: b\n", 'expected kind, name, '),
+        ("name: a\ncolor: b\n", 'priorities, got "color"'),
         ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
         ("kind: pods\n", "name: expected the column with the names, got nothing"),
-        ("name: a\nrequests: {cpu: b in barrels}\n", 'requests.cpu: expected COLUMN or COLUMN in UNIT'),
+        ("name: a\nrequests: {cpu: b in barrels}\n", 'GiB, pieces, got "b in barrels"'),
         ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
         ("name: a\npriorities: {high: 1}\n", 'priorities: expected words of the column that priority names, with numbers, got an object'),
         ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),

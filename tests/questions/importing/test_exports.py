@@ -122,7 +122,7 @@ def test_a_broken_simkube_trace_is_told(tmp_path: Path) -> None:
         ({"version": 2, "events": [{"ts": float("nan")}]}, "event 1: ts: expected seconds since 1970, got NaN"),
         ({"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]}, "expected a list of Kubernetes objects"),
         ({"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]}, "applied_objs: expected a list of Kubernetes objects, got a list"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]}, "event 1: expected a Kubernetes object with kind, "),
+        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]}, "object with kind, metadata.name and spec, got an empty object"),
     ):
         (tmp_path / "t").write_bytes(msgspec.msgpack.encode(document))
         assert words in refusal_text(ManifestError, simkube.read, tmp_path / "t")

@@ -86,7 +86,7 @@ def test_a_wrong_value_is_told(sections: dict[str, Any], wanted: str, tmp_path: 
         ("grid: {seed: 1}\n", r'expected either cluster or trace, got \["grid"\]: what is scheduled$'),
         ("trace: .\npods: a.yaml\n", r'pods: expected cluster too, got "a\.yaml"$'),
         ("trace: .\nuntil: soon\n", r'until: expected seconds, or a duration such as .*, got "soon"'),
-        ("a: 1\n---\nb: 2\n", r"expected one with cluster, pods, trace, "),
+        ("a: 1\n---\nb: 2\n", r"expected one with cluster, pods, trace, .*, got 2 documents"),
         ("cluster: x\ncluster: y\n", r"cluster: expected once, got twice$"),
     ],
 )
