@@ -425,7 +425,8 @@ class TestConfiguration:
             (
                 {"policy": {}},
                 UnknownNameError,
-                "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy",
+                "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
+                f", got one, which release {NEW} does not have",
             ),
             ({"provider": "DefaultProvider"}, UnknownNameError, "provider: expected a profile, got DefaultProvider, which"),
             ({"hard_pod_affinity_weight": 5}, UnknownNameError, "hard_pod_affinity_weight: expected hardPodAffinityWeight of "),

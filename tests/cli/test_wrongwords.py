@@ -54,8 +54,11 @@ WRONG: Mapping[str, str] = {
     f"{COMPARE} profile=absent.yaml": "absent.yaml",
     f"{COMPARE} 'release=1.27 percentage=101'": "not in valid range",
     **{
-        f"{COMPARE} {key}=": f"kubeclassic: --b: expected {key}="
-        for key in ("release", "policy", "profile", "config", "feature-gates", "tie-break", "rules", "percentage")
+        f"{COMPARE} {key}=": f"kubeclassic: --b: expected {key}={value}, got {key} without a value"
+        for key, value in {
+            "release": "RELEASE", "policy": "FILE", "profile": "FILE", "config": "FILE", "feature-gates": "GATE=true",
+            "tie-break": "random", "rules": "MODULE:NAME", "percentage": "100",
+        }.items()
     },
     **{f"{COMPARE} percentage={digits}": "expected a number from 0 to 100" for digits in ("\u0661\u0660", "\u00b9", "1" * 5000, "1e1")},
     "drain": f"{NO_PATHS} (see kubeclassic drain --help)",
@@ -79,7 +82,7 @@ WRONG: Mapping[str, str] = {
     "sweep examples/sweep.yaml --dask nonsense://x": "dask: expected the address of a scheduler, got nonsense://x",
     "sweep examples/sweep.yaml --rules examples/rules.py:NOTHING": "--rules",
     "sweep examples/sweep.yaml --output examples/sweep.yaml": "sweep.yaml",
-    "sweep examples/day.yaml": "expected one with cluster, pods, trace",
+    "sweep examples/day.yaml": "objectives, got 5 documents",
     "lab nope --no-open": "nope",
     "lab examples/cluster --no-open --release 1.37": 'got "1.37"',
     "lab examples/cluster --no-open --release 1.20 --policy examples/policies/bin-packing.json": "release 1.20 runs a profile",

@@ -15,6 +15,8 @@ from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.refusals import refusal_text
 
+NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
+
 
 def test_a_component_configuration_counts_and_options_override_it(root: Path) -> None:
     """What the file of a KubeSchedulerConfiguration says counts, until an option says otherwise."""
@@ -44,7 +46,7 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"release": "1.27", "policy": {}}, "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"),
+        ({"release": "1.27", "policy": {}}, f"{NO_POLICY}, got one, which release 1.27 does not have"),
         ({"profile": {}, "release": "1.14"}, "profile: expected release 1.36, got one, which release 1.14 does not have"),
         ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.17 on they are the same"),
         (

@@ -227,7 +227,7 @@ class TestBounds:
         os.mkfifo(pipe)
         with ThreadPoolExecutor(1) as writer:
             writer.submit(pipe.write_bytes, b"#" * 1025)
-            with pytest.raises(ManifestError, match="pipe: expected at most 1,024"):
+            with pytest.raises(ManifestError, match="pipe: expected at most 1,024 bytes, got more"):
                 Cluster.load(pipe)
 
     def test_long_durations_and_quantities_take_no_time(self) -> None:

@@ -43,6 +43,8 @@ def shell(line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     ran = ["sh", "-c", f'{line}; exec "$@"', "sh", *command(*arguments)]
     return subprocess.run(ran, capture_output=True, text=True, timeout=120, check=False)
 
+OTHER = "--output: expected another file, got more.json, which is an input too"
+
 
 class TestDevices:
     def test_a_device_is_written_to(self, tmp_path: Path) -> None:
@@ -165,11 +167,11 @@ class TestSameFiles:
             ("simulate cluster.yaml --output cluster.yaml", "--output: expected another file, got cluster.yaml, which is an input too"),
             ("simulate cluster.yaml --output link.yaml", "--output: expected another file, got link.yaml, which is"),
             ("simulate . --output ./more.json", "--output: expected another file, got ./more.json, which is"),
-            ("simulate cluster.yaml --pods more.json --output more.json", "--output: expected another file, got more.json, which is"),
-            ("simulate cluster.yaml --policy more.json --output more.json", "--output: expected another file, got more.json, which is"),
-            ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", "--output: expected another file"),
+            ("simulate cluster.yaml --pods more.json --output more.json", OTHER),
+            ("simulate cluster.yaml --policy more.json --output more.json", OTHER),
+            ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", OTHER),
             ("replay cluster.yaml --output new --series new", "--output: expected another file, got new, which is the file of"),
-            ("policy migrate more.json --output more.json", "--output: expected another file, got more.json, which is"),
+            ("policy migrate more.json --output more.json", OTHER),
         ],
     )
     def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str) -> None:

@@ -272,7 +272,10 @@ WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
     "options": (lambda c: Scheduler(c, 1.16), 'options: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16'),  # type: ignore[arg-type]
     "path": (lambda c: Scheduler("dump.json"), "cluster: expected a Cluster, got 'dump.json' (str); Cluster.load('dump.json')"),  # type: ignore[arg-type]
     "list": (lambda c: Scheduler([]), "cluster: expected a Cluster, got [] (list); Cluster.load(path) or Cluster(objects)"),  # type: ignore[arg-type]
-    "gates": (lambda c: Scheduler(c, Classic(gates=["A"])), "gates: expected a dict such as {"),  # type: ignore[arg-type]
+    "gates": (
+        lambda c: Scheduler(c, Classic(gates=["A"])),  # type: ignore[arg-type]
+        'gates: expected a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true", got [\'A\'] (list)',
+    ),
     "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: expected True or False, got 'true' (str)"),  # type: ignore[dict-item]
     "file": (
         lambda c: Cluster("a.yaml"),
@@ -297,9 +300,15 @@ WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
     "pod": (lambda c: Scheduler(c).schedule(5), "pod: expected a name, a Pod or its manifest, got 5 (int)"),  # type: ignore[arg-type]
     "pods": (lambda c: Scheduler(c).run("web"), "pods: expected several, such as a list, got 'web' (str); schedule() takes one"),
     "cluster": (lambda c: kubeclassic.simulate(5), "cluster: expected a Cluster, a path, manifests or a list of these, got 5 (int)"),  # type: ignore[arg-type]
-    "side": (lambda c: kubeclassic.compare(c, "1.12", 1.16), 'b: expected Classic(...), Framework(...) or a release such as '),  # type: ignore[arg-type]
+    "side": (
+        lambda c: kubeclassic.compare(c, "1.12", 1.16),  # type: ignore[arg-type]
+        'b: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16 (float)',
+    ),
     "policy": (lambda c: kubeclassic.migrate(5), "policy: expected a file's path, a Policy or its JSON form, got 5 (int)"),  # type: ignore[arg-type]
-    "time": (lambda c: kubeclassic.replay(c, until="soon"), "until: expected seconds, or a duration such as 90s"),
+    "time": (
+        lambda c: kubeclassic.replay(c, until="soon"),
+        "until: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got 'soon' (str)",
+    ),
     "name": (lambda c: c.find("pod", 5), "name: expected the object's name, or namespace/name, got 5 (int)"),  # type: ignore[call-overload]
 }
 

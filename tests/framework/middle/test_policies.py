@@ -23,6 +23,8 @@ HEAD = {"kind": "Policy", "apiVersion": "v1"}
 WITH_POLICIES = ("1.17", "1.18", "1.19", "1.20", "1.21", "1.22")
 PRESENCE = {"labelsPresence": {"labels": ["disk"], "presence": True}}
 
+NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
+
 
 def translated(release: str, gates: str = "", weight: int = 1, **policy: Any) -> KubeSchedulerConfiguration:
     """What *release* makes of the Policy."""
@@ -191,7 +193,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"release": "1.23", "policy": {}}, "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"),
+            ({"release": "1.23", "policy": {}}, f"{NO_POLICY}, got one, which release 1.23 does not have"),
             ({"release": "1.22", "provider": "DefaultProvider"}, "provider: expected a profile, got DefaultProvider, which release 1.22"),
             ({"release": "1.20", "policy": {}, "profile": {}}, "policy cannot be combined with profile: release 1.20 is started with one"),
             ({"release": "1.20", "policy": {**HEAD, "predicates": named("X")}}, "Invalid configuration: Predicate type not found"),

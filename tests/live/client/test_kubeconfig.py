@@ -136,7 +136,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     ({**SERVER, "certificate-authority": "no.pem"}, {}, {}, "no.pem: no such file or directory"),
     (SERVER, {"client-key-data": "YQ=="}, {}, "user u: expected client-certificate and client-key together, got one of them"),
     (SERVER, {"auth-provider": {"name": "gcp"}}, {}, "user u: auth-provider: expected exec, a plugin; Kubernetes has given up"),
-    (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "user u: exec: apiVersion: expected client.authentication.k8s.io/v1 or "),
+    (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "or client.authentication.k8s.io/v1alpha1, got v9"),
     (SERVER, {"as": "a\nb"}, {}, "user u: as: got a character that no header can have"),
     (SERVER, {"token": "x\n"}, {}, "user u: token: got a character that no header can have"),
     (SERVER, {"token": {"x": 1}}, {}, "user u: token: expected a text"),

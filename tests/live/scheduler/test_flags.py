@@ -34,6 +34,8 @@ def config(tmp_path: Path) -> Path:
     file.write_text(CONFIG)
     return file
 
+LEASES = 'expected leases (a Lease names the leader in every release), got "endpoints"'
+
 
 class TestFlags:
     def test_defaults(self) -> None:
@@ -83,9 +85,12 @@ class TestFlags:
             ({"leader_elect_lease_duration": "9s"}, "leaseDuration must be greater than renewDeadline"),
             ({"leader_elect_retry_period": "9s"}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
             ({"leader_elect_retry_period": "0s"}, "retryPeriod must be greater than zero"),
-            ({"leader_elect_resource_lock": "endpoints"}, '--leader-elect-resource-lock: expected leases (a Lease names'),
+            ({"leader_elect_resource_lock": "endpoints"}, f"--leader-elect-resource-lock: {LEASES}"),
             ({"port": "70000"}, '--port: expected a port between 0 and 65535, got "70000"'),
-            ({"secure_port": "1"}, "--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port"),
+            (
+                {"secure_port": "1"},
+                "--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port for plain HTTP, got 1",
+            ),
             ({"tls_cert_file": "c"}, "--tls-cert-file and --tls-private-key-file: expected both or none, got one of them"),
             ({"logging_format": "xml"}, '--logging-format: expected text or json, got "xml"'),
         ],
@@ -121,7 +126,7 @@ class TestConfiguration:
             (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
             (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),
             (("0.0.0.0:1234", "here"), 'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"'),
-            (("leaderElect: true", "resourceLock: endpoints"), '--leader-elect-resource-lock: expected leases (a Lease names'),
+            (("leaderElect: true", "resourceLock: endpoints"), f"--leader-elect-resource-lock: {LEASES}"),
         ],
     )
     def test_a_wrong_file_is_one_line(self, config: Path, change: tuple[str, str], said: str) -> None:
