@@ -57,7 +57,7 @@ class Unread(Notice):
     thing: str = ""
     """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole sentence."""
     why: str = ""
-    """``1.27 does not know them``."""
+    """``1.27 does not support them``."""
     field: str = ""
     """The field of the object."""
     release: str = ""
@@ -67,15 +67,15 @@ class Unread(Notice):
     def sentence(self, count: int) -> str:
         """All notices that say the same in one sentence; *count*: of how many objects.
 
-        >>> Unread("Pod a", "...", "sidecars", "1.27 does not know them").sentence(12)
-        '12 pods are judged without their sidecars: 1.27 does not know them'
+        >>> Unread("Pod a", "...", "sidecars", "1.27 does not support them").sentence(12)
+        'Sidecars of 12 pods are ignored: 1.27 does not support them'
         """
         if not self.thing:
             return self.what
         kind = self.where.partition(" ")[0]
         noun = kind.lower() if kind in ("Pod", "Node") else kind
-        subject = f"1 {noun} is judged without its" if count == 1 else f"{count:,} {noun}s are judged without their"
-        return f"{subject} {self.thing}: {self.why}"
+        are = "are" if self.thing.endswith("s") else "is"
+        return f"{self.thing[0].upper()}{self.thing[1:]} of {count:,} {noun}{'s' * (count > 1)} {are} ignored: {self.why}"
 
 
 class UnreadError(KubeclassicError):
@@ -165,8 +165,8 @@ def input_warnings(notices: Iterable[Notice]) -> tuple[InputWarning, ...]:
 def unread_sentences(notices: Iterable[Notice]) -> list[str]:
     """What does not count in the answer, in sentences.
 
-    >>> unread_sentences([Unread("Pod a", "x", "overhead", "1.14 does not know it"), Notice("", "no Nodes")])
-    ['1 pod is judged without its overhead: 1.14 does not know it']
+    >>> unread_sentences([Unread("Pod a", "x", "overhead", "1.14 does not support it"), Notice("", "no Nodes")])
+    ['Overhead of 1 pod is ignored: 1.14 does not support it']
     """
     return [group.text for group in grouped(notices) if group.is_unread]
 

@@ -281,7 +281,7 @@ def requests_told(placed: PlacedTemplate) -> str:
 def stop_lines(stop: Stop) -> Iterator[str]:
     """What has run out, and what is free where no copy can use it."""
     yield from map(_short, stop.shortages)
-    stranded, beyond = "Stranded on nodes that are short of something else", "Out of reach on nodes that turn the pod down"
+    stranded, beyond = "Stranded on nodes that lack something else", "Out of reach on nodes that reject the pod"
     for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
         found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
         if found:

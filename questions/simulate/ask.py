@@ -323,8 +323,8 @@ class SimulationResult(Result):
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
     def _rechecked(self) -> str:
-        several = "running pods would not be taken by their nodes any more"
-        return count_of(len(self.refused), "running pod would not be taken by its node any more", several)
+        several = "running pods would be rejected by their nodes now"
+        return count_of(len(self.refused), "running pod would be rejected by its node now", several)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ Json = dict[str, Any]
 RELEASE = "1.16"
 TEXT = """# How cost grows
 
-The cost of one more pod, by cluster size, bound pods and distinct templates: pods per second of processor time of one core, and the ratio to the
-smallest size. Release 1.16, default provider, all nodes scored, loop alone. Made by `tests/bench/growth.py`.
+The cost of one more pod, by cluster size, bound pods and distinct templates: pods per second of processor time of one core, and the
+ratio to the smallest size. Release 1.16, default provider, all nodes scored, loop alone. Made by `tests/bench/growth.py`.
 """
 
 SERIES: dict[str, tuple[str, list[tuple[int, CaseSize]]]] = {

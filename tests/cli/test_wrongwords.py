@@ -332,7 +332,7 @@ def refusal(arguments: str) -> str:
     """
     told = ran(*arguments.split(), status=2)
     assert told.out == ""
-    return told.err.removeprefix("release 1.36, the default: no node says status.nodeInfo.kubeletVersion\n")
+    return told.err.removeprefix("release 1.36 by default: no node says status.nodeInfo.kubeletVersion\n")
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])

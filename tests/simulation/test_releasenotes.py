@@ -116,7 +116,7 @@ class TestNearest:
         assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
             "the API server is of 1.99, and the cluster is judged as 1.36, the newest release that is known"
         ]
-        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16, the default: {silent}"
+        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
 
 
 class TestFields:
