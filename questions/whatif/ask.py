@@ -165,7 +165,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
     with observer.telling("trying changes") as tell:
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
         question = subject.question(given.spec.scheduler_names)
-        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
+        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults, observer)
         explanation, suggestions, tried = what_would_help(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
     found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
     if not options.makes("page"):

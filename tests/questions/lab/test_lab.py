@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +18,11 @@ from msgspec.structs import replace
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.questions.lab.lab import Lab
+from kubeclassic.questions.lab.lab import Lab, Stopped
 from kubeclassic.questions.lab.rules import StateRules
 from kubeclassic.questions.lab.states import LabState
+from kubeclassic.questions.whatif.suggestion import Suggestion
+from kubeclassic.simulation.input import Observer
 from tests.conftest import ROOT
 from tests.support.build import Json
 from tests.support.examples import examples
@@ -34,6 +38,24 @@ PODS = {
         "metadata": {"labels": {"app": "added"}}, "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
     }},
 }  # fmt: skip
+
+
+@attrs.define
+class Ending(Observer):
+    """Ends a search after some decisions."""
+
+    left: int
+    changes: set[str] = attrs.field(factory=set)
+    """What it had found."""
+
+    def found(self, part: object) -> None:
+        assert isinstance(part, Suggestion)
+        self.changes.add(part.change)
+
+    def pause(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped
 
 
 def follow(lab: Lab, drawn: list[tuple[int, int, int]]) -> None:
@@ -57,6 +79,21 @@ class TestMoves:
     def test_any_moves(self, nodes: list[int], placed: list[int], waiting: list[int], drawn: list[tuple[int, int, int]]) -> None:
         """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same reason if that is nowhere."""
         follow(town(nodes, placed, waiting), drawn)
+
+    @examples(1)
+    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, ends=st.lists(st.integers(0, 80), min_size=1, max_size=3))
+    def test_searches_that_are_ended(self, nodes: list[int], placed: list[int], waiting: list[int], ends: list[int]) -> None:
+        """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what it had found are answers."""
+        lab = town(nodes, placed, waiting)
+        wanted = fresh(lab, lab.start)
+        for number, end in enumerate(ends):
+            pod, ended = f"default/new-{number % len(waiting)}", Ending(end)
+            body = {"question": "explain", "state": lab.start, "options": {"pod": pod, "what_if": True}}
+            answer = lab.answer(msgspec.json.encode(body), ended)
+            assert "suggestions" not in answer or ended.left >= 0
+            every = answer if "suggestions" in answer else ask(lab, "explain", lab.start, pod=pod, what_if=True)
+            assert ended.changes <= {one["change"] for one in every["suggestions"]}
+            assert answered(lab, lab.start) == wanted
 
     def test_fifty_moves_of_the_example(self) -> None:
         """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
