@@ -50,8 +50,8 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
     kubeclassic lab --kubeconfig ~/.kube/config --no-open --port 8080
     """
     with needing_extra("lab", "lab"):
+        from ..live.server.labapp import LabApp
         from ..live.server.serving import run_server
-    from ..live.server.labapp import LabApp
     from .opening import tell
 
     given = click.get_current_context().params
