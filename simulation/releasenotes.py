@@ -396,7 +396,7 @@ def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> It
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         minor = minor_of(found[1])
         told = f"the API server is of {minor}, and the cluster is" if server else f"the nodes run {minor}, and are"
-        yield Unread("", f"{told} judged as {nearest}", release=release.version)
+        yield Unread("", f"{told} evaluated as {nearest}", release=release.version)
 
 
 def with_release_notices(

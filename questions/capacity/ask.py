@@ -239,7 +239,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     yield from stop_lines(stop)
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
-        yield f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}"
+        yield f"{count_of(counted.pending, 'pod')} that were pending got a node before the copies{left}"
     if counted.evicted:
         yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
     if found.excluded:

@@ -111,7 +111,7 @@ class NewNodesOptions(CapacityOptions):
         super().__attrs_post_init__()
         for name in ("pods", "ratio", "pending_first") if self.has("nodes") and not self.has("pod") else ():
             if self.has(name):
-                raise OptionsError(f"{self.called(name)} needs {self.called('pod')}: else new nodes are for the pods that wait")
+                raise OptionsError(f"{self.called(name)} needs {self.called('pod')}: without it, new nodes are for pending pods")
         if self.has("nodes") and self.has("pod") and self.pods is None:
             raise OptionsError(f"{self.called('pods')}: expected the number of copies that new nodes are for, got none")
 

@@ -56,7 +56,7 @@ from .comparison import (
 MODES = {
     "free": (
         "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
-        " so that scores may differ because of earlier placements, too."
+        " so scores may also differ because of earlier placements."
     ),
     "locked": "All decide on the same state each time, and only the decisions of {first} take effect: no difference results from another.",
 }
@@ -102,9 +102,9 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
     yield Section(parts=[_differences(found, show)])
     yield block(*left_out(found, show))
     yield Section(parts=[_decisions(found), _pods(found)])
-    many = f"The judged nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
+    many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     listed, many = PodList(found).table(), many if len(found.differences) > MOST else ""
-    open_one = "Open a pod to see how each configuration judged the nodes in question, rule by rule."
+    open_one = "Open a pod to see how each configuration evaluated the nodes in question, rule by rule."
     none = "Every decision is the same, and every pod ends on the same node."
     yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
     if ends:
@@ -339,7 +339,7 @@ def _next(found: ComparisonDocument) -> Iterator[NextStep]:
     if len(releases) == 2 and found.differences and all(one.text == f"release={one.release}" for one in found.configurations):
         step, pod = ("upgrade", "--from", releases[0], "--to", releases[1]), found.differences[0].pod
         yield NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod))
-        yield NextStep("Which release on the way changes what:", step)
+        yield NextStep("Which release changes what:", step)
 
 
 def _title(found: ComparisonDocument, at: int) -> str:

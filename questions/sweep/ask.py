@@ -158,7 +158,7 @@ def _verdict(found: SweepResult) -> str:
     for one in found.bests:
         groups[one.names].append(one)
     if not groups:
-        return f"{len(compared):,} configurations come to the same."
+        return f"{len(compared):,} configurations have the same result."
     said = list[str]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"

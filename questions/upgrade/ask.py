@@ -84,7 +84,7 @@ class UpgradeResult(Result):
     def why(self, found: MovedPod) -> str:
         """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
         if found.effect == EARLIER:
-            return "an earlier decision differs, so that the nodes are filled otherwise"
+            return "an earlier decision differs, so the nodes are filled differently"
         fact = next((one for one in self.document.facts if one.id == found.fact), None)
         if fact is None:
             return f"not known: {found.rule or KINDS[found.kind]}"

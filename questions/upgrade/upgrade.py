@@ -34,7 +34,7 @@ LOST: Final = "lost"
 MAKES_ROOM: Final = "makes room"
 ELSEWHERE: Final = "elsewhere"
 OTHER_ROOM: Final = "other room"
-BY_EARLIER = FoundCause(EARLIER, None, Cause("tie", text="the nodes are filled otherwise by then"))
+BY_EARLIER = FoundCause(EARLIER, None, Cause("tie", text="the nodes are filled differently by then"))
 """In mode free: on the same state both decide alike."""
 Causes = Mapping[int, FoundCause]
 """Number of a step of the side that leads -> why it is decided otherwise."""

@@ -255,7 +255,7 @@ def _keeps(found: WhatIfResult, close: CloseUp) -> Iterator[str]:
     elif behind:
         yield f"{close.node} fits, but {found.host} is better by: {listed(behind)}."
     else:
-        yield f"{close.node} fits and is as good as {found.host}, which was taken of the best."
+        yield f"{close.node} fits and is as good as {found.host}, which won the tie."
 
 
 def _helping(found: WhatIfResult) -> Iterator[Paragraph]:

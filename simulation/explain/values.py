@@ -270,7 +270,7 @@ def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
 OFF = "preemption is switched off"
 NEVER = "its preemptionPolicy is Never"
 STILL_LEAVING = "it waits for pods that are leaving node {}"
-STAYS = "turned down for a reason that no eviction removes (such as a taint or a label)"
+STAYS = "rejected for a reason that no eviction removes (such as a taint or a label)"
 NONE_LOWER = "no pod there has a lower priority"
 NOT_ENOUGH = "even without the pods of lower priority it does not fit"
 NO_HELP = "evicting pods of lower priority does not help on any node"

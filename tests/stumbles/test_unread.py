@@ -98,7 +98,7 @@ class TestAnswers:
         newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
         (folder / "dump.json").write_text(newer)
         (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document["warnings"]
-        assert found["text"] == "the nodes run 1.99, and are judged as 1.36, the newest release that is known"
+        assert found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
 
 
 class TestPython:
