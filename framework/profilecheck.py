@@ -40,7 +40,7 @@ class CheckedProfile(Record):
     scores: tuple[WeightedPriority, ...]
     """The Score plugins, in running order."""
     post_filters: tuple[str, ...]
-    """The plugins that look after pods that fit nowhere."""
+    """The plugins for pods that fit nowhere."""
     percentage: int
     """percentageOfNodesToScore; 0: by the size of the cluster."""
 
@@ -53,7 +53,7 @@ class ProfileCheck(DocumentRecord, kw_only=True):
     version: str
     """Its apiVersion."""
     faults: tuple[ProfileFault, ...] = ()
-    """Why the release does not start with it: every fault; none if it does."""
+    """All errors for which the release refuses to start; empty if it starts."""
     profiles: tuple[CheckedProfile, ...] = ()
     extenders: tuple[str, ...] = ()
     """Their URLs, in calling order."""

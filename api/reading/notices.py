@@ -105,7 +105,7 @@ class NoticeGroup:
 
     @property
     def pods(self) -> list[str]:
-        """The pods that it is about, by namespace and name."""
+        """Affected pods, as namespace/name."""
         return [notice.subject.removeprefix(_POD) for notice in self.notices if notice.subject.startswith(_POD)]
 
     def record(self) -> InputWarning:
@@ -117,27 +117,27 @@ class NoticeGroup:
 
 
 class InputWarning(Record):
-    """What is odd in the input, or what of it does not count."""
+    """A warning about the input, or about something in it that is ignored."""
 
     text: str
-    """All of it in a sentence or a line."""
+    """The whole warning as text."""
     field: str | None
-    """The field that does not count; null: it is about something else."""
+    """The ignored field; null: the warning is about something else."""
     release: str | None
-    """The release that does not read it."""
+    """The release that ignores it."""
     feature_gate: str | None
-    """The gate that makes the release read it."""
+    """The feature gate with which the release supports it."""
     pods: tuple[str, ...]
-    """The pods that it is about, by namespace and name."""
+    """Affected pods, as namespace/name."""
     others: tuple[str, ...]
-    """The other objects or places that it is about."""
+    """Other affected objects or places."""
 
 
 class ResultDocument(DocumentRecord, kw_only=True):
     """The base of the documents that answer a question about an input."""
 
     warnings: tuple[InputWarning, ...] = ()
-    """What is odd in the input, and what of it does not count."""
+    """Warnings about the input, and what of it is ignored."""
 
 
 def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:

@@ -228,7 +228,7 @@ class SimulationResult(Result):
 
     @property
     def evicted(self) -> dict[str, str]:
-        """Pod that had to leave -> the pod that took its place."""
+        """Evicted pod -> the pod that evicted it."""
         return {one.pod: one.by for one in self.evictions}
 
     @property

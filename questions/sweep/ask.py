@@ -48,7 +48,7 @@ class SweepDocument(ResultDocument, kw_only=True):
     settings: tuple[str, ...]
     """The columns that say what a run was, in order."""
     objectives: tuple[str, ...]
-    """The columns that say what it came to, in order."""
+    """The columns with the results of a run, in order."""
     failed: Count
     """How many runs have an error."""
     runs: Sequence[Run]

@@ -58,7 +58,7 @@ class WhatIfResult(Result):
     suggestions: tuple[Suggestion, ...]
     """The changes that help, those that disturb least first."""
     tried: int
-    """How many decisions were asked for."""
+    """How many decisions were tried."""
     warnings: tuple[NoticeGroup, ...] = ()
     explained: ExplainResult | None = None
     """Why, for a page."""
