@@ -365,12 +365,12 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
     elif not missing:
         first = f"{having} of {pods} pods{finds} a node"
     elif missing == summary.pods:
-        none = f"{reasons[0].pods[0]} finds no node: " if missing == 1 else "No pod finds a node: "
+        none = f"{reasons[0].pods[0]} finds no node, " if missing == 1 else "No pod finds a node: "
         first = f"{none}{lacking}"
     else:
         who = reasons[0].pods[0] if missing == 1 else f"{missing:,}"
-        does_not = " does not: " if missing == 1 else " do not: "
-        first = f"{having} of {pods} pods{finds} a node, {who}{does_not}{lacking}"
+        does_not = " does not, " if missing == 1 else " do not: "
+        first = f"{having} of {pods} pods{finds} a node; {who}{does_not}{lacking}"
     left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
     return f"{first}{(f'; {left}' if summary.evicted else '')}{_refused(summary)}."
 

@@ -53,7 +53,7 @@ LISTS = {
 }
 """What is asked -> lists of its page: the name, a column, and the place in ``-o json`` that has the same."""
 VERDICTS = {
-    "simulate": "21 of 22 pods find a node, analytics/yearly-report does not: for memory.",
+    "simulate": "21 of 22 pods find a node; analytics/yearly-report does not, because of memory.",
     "explain": "shop/storefront-bj5tsk7t55-3 goes to ",
     "explain a node": "shop/orders-1 does not fit on general-a1: ",
     "what if": "analytics/yearly-report finds no node; ",
