@@ -14,12 +14,8 @@ from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
 from ...core.arrays.types import Floats
-from ...core.bindingcycle import BindingCycle
-from ...core.cluster.listings import Listings
-from ...core.engine import Engine
+from ...core.driver import SchedulingState
 from ...core.queue.backoff import SECOND, Clock, nanoseconds
-from ...core.queue.protocol import SchedulingQueue
-from ...core.router import EventRouter
 from .inputs.times import as_timestamp, plain
 from .journal import ReplayEvent, ReplayJournal
 from .ledger import Fragmentation, Ledger
@@ -137,10 +133,9 @@ K = TypeVar("K", bound=KubeObject)
 
 
 @attrs.define(eq=False, repr=False)
-class SimulatedCluster:
+class SimulatedCluster(SchedulingState):
     """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not fit before."""
 
-    engine: Engine
     resources: Sequence[str]
     delays: Delays
     seed: int
@@ -148,15 +143,11 @@ class SimulatedCluster:
     """The clock's 0 in seconds since 1970."""
     scheduler_name: str
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
-    clock: Clock = attrs.field(init=False)
     changes: int = 0
     passing_changes: int = 0
     """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.field(factory=Agenda)
     tally: ReplayCounts = attrs.field(factory=ReplayCounts)
-    queue: SchedulingQueue = attrs.field(init=False)
-    router: EventRouter = attrs.field(init=False)
-    binding: BindingCycle = attrs.field(init=False)
     journal: ReplayJournal = attrs.field(init=False)
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)
@@ -167,10 +158,7 @@ class SimulatedCluster:
     """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
-        self.clock = Clock(origin=nanoseconds(self.origin))
-        flow = self.engine.flow
-        self.queue = flow.queue(self.clock)
-        self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
+        self.begin(Clock(origin=nanoseconds(self.origin)), self.scheduler_name)
         self.journal = ReplayJournal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
@@ -245,11 +233,6 @@ class SimulatedCluster:
         """An object appears or changes, with a new resourceVersion."""
         self.put(self.written(item))
 
-    @property
-    def listings(self) -> Listings:
-        """The objects that are neither nodes nor pods."""
-        return self.engine.listings
-
     def node(self, name: str) -> Node | None:
         """The node called *name*, or None."""
         return self.engine.node(name)
@@ -258,7 +241,3 @@ class SimulatedCluster:
         """Whether a PreEnqueue plugin keeps a pod out of the queue."""
         pod = self.pod(key)
         return pod is not None and self.queue.is_gated(pod)
-
-    def pod(self, key: str) -> Pod | None:
-        """The pod called ``namespace/name`` as the API has it, None for one that is gone."""
-        return self.router.pods.get(key)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any
+
 import attrs
 
 from ....api.objects import Pod
@@ -54,6 +57,8 @@ class PodLifecycle:
     """What its binding waits for on its node."""
     timer: int | None = None
     """The task that ends this wait when its time is up."""
+    work: Coroutine[Any, Any, None] | None = None
+    """Its binding."""
     rejections: int = 0
     """How often such a wait ended in a rejection since the cluster last changed for good, ..."""
     rejected_at: int = -1
