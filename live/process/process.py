@@ -161,11 +161,11 @@ class Process:
             main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
             try:
                 await asyncio.wait((main, ended, *tasks), return_when=asyncio.FIRST_COMPLETED)
-                led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
+                led, begun = self.elector is not None and self.elector.leads, self.scheduler.under_way
                 if ended.done() and self.scheduler.is_running:
                     self.scheduler.stop()
                     await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
-                left = self.scheduler.bindings.under_way
+                left = self.scheduler.under_way
             finally:
                 await _cancelled(main, ended)
             self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led), is_dry=self.is_dry)
@@ -216,7 +216,6 @@ class Process:
         state = LiveState(
             self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer,
             leads=lambda: self.elector is None or self.elector.holds_lease,
-            is_dry=self.is_dry,
         )  # fmt: skip
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
         self.scheduler = LiveScheduler(state, self.on_decision, self.details)

@@ -104,7 +104,7 @@ class Gauges:
         engine, feed = self.scheduler.state.engine, self.metrics.feed
         for queue, count in self._pending().items():
             feed(Feed.PENDING, count, queue=queue)
-        feed(Feed.TASKS, self.scheduler.bindings.under_way, operation="binding")
+        feed(Feed.TASKS, self.scheduler.under_way, operation="binding")
         for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
             feed(Feed.CACHE, count, type=kind)
         feed(Feed.BUILD, 1, **build_values(engine.release.version))

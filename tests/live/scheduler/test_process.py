@@ -82,7 +82,7 @@ async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
         await asyncio.sleep(0.5)
         site.add_pod("second")
         await replica.task
-        assert replica.process.scheduler.bindings.under_way == 0
+        assert replica.process.scheduler.under_way == 0
         assert site.lock().get("holderIdentity", "") == holder
         assert not replica.warned
     assert site.hosts == {"first": "node-0", "second": ""}
