@@ -7,7 +7,7 @@ pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -278,8 +278,6 @@ def _typed(kind: str, manifest: Mapping[str, Any]) -> Json:
     return {**manifest, "kind": kind, "apiVersion": "v1"}
 
 
-MERGE_KEYS: Mapping[str, str] = {"conditions": "type", "podIPs": "ip"}
-"""List -> the field that identifies its entries; other lists are replaced whole."""
 PATCH_TRIES, FIRST_PATCH_PAUSE, PATCH_PAUSE_FACTOR = 4, 0.01, 5.0
 COMPARED = ("status", "reason", "message", "lastProbeTime", "lastTransitionTime")
 
@@ -323,42 +321,22 @@ def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
 
 
 def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
-    """The strategic merge patch from one status to another; empty if they are the same. Fields are in order of name."""
-    changed = _difference(before, after)
+    """The strategic merge patch between two statuses that differ in conditions or in the nominated node; empty if they do not."""
+    changed: Json = {}
+    new: list[Json] = after.get("conditions") or []
+    if new != before.get("conditions", []):
+        if "conditions" in before:
+            known = {one["type"]: one for one in before["conditions"] or ()}
+            changed["$setElementOrder/conditions"] = [{"type": one["type"]} for one in new]
+            new = [{**_difference(known.get(one["type"], {}), one), "type": one["type"]} for one in new if one != known.get(one["type"])]
+        changed["conditions"] = new
+    if (node_name := after.get("nominatedNodeName")) != before.get("nominatedNodeName"):
+        changed["nominatedNodeName"] = node_name
     return {"status": changed} if changed else {}
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> Json:
-    found: Json = {}
-    for key in sorted({*old, *new}):
-        before, after = old.get(key), new.get(key)
-        if before == after and (key in old) == (key in new):
-            continue
-        if key in MERGE_KEYS and key in old and key in new:
-            found |= _merged(key, before or [], after or [])
-        elif isinstance(before, dict) and isinstance(after, dict):
-            found[key] = _difference(before, after)
-        else:
-            found[key] = _sorted(after)
-    return {key: found[key] for key in sorted(found)}
-
-
-def _merged(name: str, before: Sequence[Json], after: Sequence[Json]) -> Json:
-    """A list whose entries are merged by a key: those that changed or came, those that went, and the order of all."""
-    key = MERGE_KEYS[name]
-    old = {one[key]: one for one in before}
-    changed = [_sorted({**_difference(old.get(one[key], {}), one), key: one[key]}) for one in after if one != old.get(one[key])]
-    kept = {one[key] for one in after}
-    gone = sorted((one[key] for one in before if one[key] not in kept), key=str)
-    order = [{key: one[key]} for one in after]
-    return {f"$setElementOrder/{name}": order, name: [*changed, *({"$patch": "delete", key: value} for value in gone)]}
-
-
-def _sorted(value: Any) -> Any:
-    """*value* with the fields of each object in order of name, as Go writes a map."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(one) for one in value] if isinstance(value, list) else value
+def _difference(old: Json, new: Json) -> Json:
+    return {key: new.get(key) for key in sorted({*old, *new}) if key not in old or old[key] != new.get(key)}
 
 
 async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:

@@ -178,14 +178,13 @@ def replayed(
     inputs, spec = given.inputs, given.spec
     until = _seconds("until", options.until)
     made = Replay(inputs, given.engine, _delays(options), spec.seed, next(iter(spec.scheduler_names)), options.recreate, until)
-    history = None if places.report is None else ReplayHistory()
-    recording = Recording(made, places, watcher=history, sink=sink)
+    history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
+    recording = Recording(made, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
     with recording.writing(), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
         for steps in recording.run():
             if steps % PROGRESS_STEPS == 0:
                 progress(made.position + made.workload.position, duration(made.now))
-        recording.end()
     if history is not None:
         history.end(made)
     names = columns(inputs.resources)

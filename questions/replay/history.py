@@ -29,7 +29,8 @@ def row_of(replay: Replay) -> list[Any]:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
     cluster = replay.cluster
     tally, ledger = cluster.tally, cluster.ledger
-    counts = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
+    told = tally.events["Scheduled"], tally.events["Finished"], tally.evicted
+    counts = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, *told]
     return [*counts, *_resources(replay)]
 
 
@@ -141,8 +142,8 @@ class NodesAt:
 class ReplayHistory:
     """Follows a replay from its begin."""
 
-    counts: Counter[str] = attrs.field(factory=Counter)
-    """Kind of event -> how many."""
+    counts: Counter[str]
+    """Kind of event -> how many: those of the replay."""
     news: list[Record] = attrs.field(factory=list)
     lost: list[Record] = attrs.field(factory=list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
@@ -160,7 +161,6 @@ class ReplayHistory:
     def event(self, record: Record) -> None:
         """An event of the journal."""
         kind = record["event"]
-        self.counts[kind] += 1
         if kind not in USUAL and len(self.news) < KEPT:
             self.news.append(record)
         if "pod" in record:

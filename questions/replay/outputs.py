@@ -7,13 +7,12 @@ import io
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import attrs
 import msgspec
 
 from ...exceptions import KubeclassicError
@@ -79,37 +78,32 @@ def check_places(places: Places) -> None:
                 raise PermissionError(13, "permission denied")
 
 
-@attrs.define(eq=False, repr=False)
-class GrowingFile:
-    """Bytes appended to a file."""
+@contextmanager
+def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
+    """What appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for example if the disk is full.
 
-    path: Path
-    _stream: IO[bytes]
+    An error inside leaves no file; devices, pipes and links stay as they are.
+    """
+    with os_errors(path):
+        stream = path.open("wb")
 
-    @classmethod
-    def begin(cls, path: Path) -> GrowingFile:
-        """Start an empty file; an old one is overwritten."""
+    def write(data: bytes) -> None:
         with os_errors(path):
-            return cls(path, path.open("wb"))
+            stream.write(data)
 
-    def write(self, data: bytes) -> None:
-        """Append *data*. Raises :class:`ResultFileError`, for example if the disk is full."""
-        with os_errors(self.path):
-            self._stream.write(data)
-
-    def close(self) -> None:
-        """Write out what is left."""
-        self._stream.close()
-
-    def drop(self) -> None:
-        """Close it, and leave no file. Devices, pipes and links stay as they are."""
+    try:
+        yield write
+    except Exception:
         with suppress(OSError):
-            self._stream.close()
+            stream.close()
         with suppress(OSError):
-            if self.path.is_file():
-                os.truncate(self.path, 0)
-                if not self.path.is_symlink():
-                    self.path.unlink()
+            if path.is_file():
+                os.truncate(path, 0)
+                if not path.is_symlink():
+                    path.unlink()
+        raise
+    finally:
+        stream.close()
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class Replay:
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    at_instant: Callable[[Replay], None] = lambda replay: None
+    observers: list[Callable[[Replay], None]] = attrs.field(factory=list)
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""
@@ -132,7 +132,8 @@ class Replay:
         return task is not None
 
     def _pass_time(self, time: int) -> None:
-        self.at_instant(self)
+        for observe in self.observers:
+            observe(self)
         self.cluster.tally.pass_time((time - self.cluster.now) / SECOND, self.cluster.ledger)
         self.cluster.clock.now = time
         # Back-offs end on time even while the scheduler is busy.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from array import array
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -28,22 +29,22 @@ PERCENTILES = (50, 90, 95, 99)
 class ReplayCounts:
     """Counts since the beginning, and every wait."""
 
-    arrived: int = 0
-    scheduled: int = 0
-    """How often a pod was given a node."""
+    events: Counter[str] = attrs.field(factory=Counter)
+    """Kind of event -> how many."""
     never_scheduled: int = 0
     """Pods that were deleted before they had a node."""
-    finished: int = 0
-    evicted: int = 0
     deleted: int = 0
     attempts: int = 0
     failed_attempts: int = 0
-    preemptions: int = 0
-    """Attempts that made room by evicting pods."""
     waits: array[float] = attrs.field(factory=lambda: array("d"))
     """Seconds from each scheduled pod's arrival to its node."""
     _areas: Floats | None = None
     """float64[2, R]: the totals of the ledger times seconds, summed up."""
+
+    @property
+    def evicted(self) -> int:
+        """How often a pod had to leave its node."""
+        return self.events["Evicted"] + self.events["Preempted"]
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
         """The cluster stays as it is in *ledger* for that long."""
@@ -159,7 +160,7 @@ class SimulatedCluster(SchedulingState):
 
     def __attrs_post_init__(self) -> None:
         self.begin(Clock(origin=nanoseconds(self.origin)), self.scheduler_name)
-        self.journal = ReplayJournal(self.clock)
+        self.journal = ReplayJournal(self.clock, self.tally.events)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
         self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))

@@ -52,7 +52,7 @@ def asking(name: str, cpu: str = "1", **more: Any) -> Any:
 def played(made: Replay) -> list[Json]:
     """What happens in a replay up to its end."""
     found: list[Json] = []
-    made.cluster.journal.sink = found.append
+    made.cluster.journal.observers = [found.append]
     for _ in made.run():
         assert made.steps < 50_000
     return found

@@ -96,7 +96,6 @@ class PodLifecycles(Driver):
             cluster.ledger.place(key, life.node, asked)
             self._run(life)
         elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.state.engine.scheduler_names(self.state.scheduler_name):
-            cluster.tally.arrived += 1
             if template.requests != template.footprint:
                 asked = cluster.ledger.vector(template.requests)
             cluster.ledger.wait(key, asked)
@@ -186,7 +185,6 @@ class PodLifecycles(Driver):
     async def allowed(self, attempt: Attempt) -> None:
         cluster, life = self.state, self.all[attempt.pod.key]
         life.scheduled = cluster.now
-        cluster.tally.scheduled += 1
         wait = (cluster.now - life.arrived) / SECOND
         cluster.tally.waits.append(wait)
         cluster.note(PodScheduled(pod=life.key, node=life.node, wait=plain(wait), attempts=life.attempts))
@@ -286,7 +284,6 @@ class PodLifecycles(Driver):
                 engine.nominations.add(cluster.pod(pod.key) or pod, plan.node)
             self.nominate(pod, plan.node)
             cluster.note(PodPreempts(pod=pod.key, node=plan.node, victims=[victim.key for victim in plan.victims]))
-            cluster.tally.preemptions += 1
             holds = len(plan.victims) > 1 and engine.enabled("SchedulerAsyncPreemption")
             for number, victim in enumerate(plan.victims, 1):
                 if holds:
@@ -330,7 +327,6 @@ class PodLifecycles(Driver):
 
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
-            self.state.tally.finished += 1
             self.state.note(PodOnNode(event="Finished", pod=life.key, node=life.node))
             self._remove(life)
 
@@ -340,7 +336,6 @@ class PodLifecycles(Driver):
         """Evict a pod for a *reason*, or preempt it; *by*: for which pod. If a controller owns it, another pod replaces it."""
         if not self._is_there(life) or life.leaving:
             return
-        self.state.tally.evicted += 1
         why = PodPreempted(pod=life.key, node=life.node, by=by) if by else PodEvicted(pod=life.key, node=life.node, reason=reason)
         self.state.note(why)
         self._leave(life, why.event)

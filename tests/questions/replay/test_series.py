@@ -24,7 +24,7 @@ def rows(every: float, until: float | None = None) -> list[dict[str, Any]]:
         at(5, pod("two", requests={"cpu": "1"}), runs=10), release="1.13", until=until,
     )  # fmt: skip
     found: list[list[Any]] = []
-    made.at_instant = Series(found.append, every).at_instant
+    made.observers.append(Series(found.append, every).at_instant)
     played(made)
     names = columns(made.inputs.resources)
     return [dict(zip(names, row, strict=True)) for row in found]
