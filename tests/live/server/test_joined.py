@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.live.server.serving import Listening, make_server
+from kubeclassic.live.server.serving import Listening, served
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families, needs, read_cases, read_items
 from tests.conftest import ROOT
 from tests.support.serverbuild import Json
@@ -67,20 +68,21 @@ class Served:
 @contextmanager
 def serving(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterator[Served]:
     """A server of *cluster* on a free port."""
-    app, url, ready = ExtenderApp(service=ExtenderService(cluster)), list[str](), threading.Event()
+    app, found = ExtenderApp(service=ExtenderService(cluster)), Future[tuple[str, asyncio.Event, asyncio.AbstractEventLoop]]()
 
-    def on_ready(found: str) -> None:
-        url.append(found)
-        ready.set()
+    async def serve() -> None:
+        async with served(app, Listening()) as url:
+            end = asyncio.Event()
+            found.set_result((url, end, asyncio.get_running_loop()))
+            await end.wait()
 
-    server, socket = make_server(app, Listening(), on_ready)
     posts: list[HttpPost] = []
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([socket])))
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
+    url, end, loop = found.result(60)
     try:
-        assert ready.wait(60)
         config = ExtenderConfig(
-            url[0], filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,
+            url, filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,
             timeout=60.0, node_cache_capable=names_only,
         )  # fmt: skip
         statuses: dict[tuple[str, int], int] = {}
@@ -97,9 +99,8 @@ def serving(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterat
     finally:
         for post in posts:
             post.close()
-        server.should_exit = True
+        loop.call_soon_threadsafe(end.set)
         thread.join(30)
-        socket.close()
         app.worker.close()
 
 
