@@ -32,7 +32,7 @@ from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS
 from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveClocks, LiveState
+from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi, WireApi
 from .locks import LeaseLock
 from .logs import REQUESTS, Log
@@ -211,10 +211,9 @@ class Process:
         client, told = release.client, Api(link, retries_of(release.client))
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api, client.names_device_requests)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
-        times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics.feed)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer,
+            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=observer,
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )  # fmt: skip
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming

@@ -203,14 +203,14 @@ class FrameworkConsequences(Consequences):
 
     async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
         state, node_name = self.state, plan.node or ""
-        began = state.times.now()
+        began = state.now()
         await self._end_nominations(plan)
         *others, last = victims
         error = await self._evict_all(others, pod, node_name)
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
         state.queue.hold_back(pod, False)
         error = await self._evict(last, pod, node_name) or error
-        state.observer.preempted_beside(state.times.now() - began, is_failed=error is not None)
+        state.observer.preempted_beside(state.now() - began, is_failed=error is not None)
         if error is not None:
             state.log.warning(f"pod {pod.key}: preemption: {error}")
             await state.free()

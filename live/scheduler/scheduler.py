@@ -65,7 +65,7 @@ class LiveScheduler(Driver):
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
         for profile in self.state.engine.profiles.values():
-            profile.handle.now = self.state.times.wall
+            profile.handle.now = self.state.wall
 
     # --- the loop ---------------------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class LiveScheduler(Driver):
             return
         due, handle = state.queue.next_due(), None
         if due is not None:
-            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due / SECOND - state.times.now())
+            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due / SECOND - state.now())
             handle = loop.call_later(left, state.awake.set)
         try:
             await state.awake.wait()
@@ -142,13 +142,13 @@ class LiveScheduler(Driver):
         if state.engine.profiles and state.engine.is_assumed(pod):
             state.queue.done(pod)
             return
-        began = state.times.now()
+        began = state.now()
         state.log.info(f"pod {pod.key}: attempt {item.attempts}", ATTEMPTS)
         state.observer.began(item)
         decision = await self._decide(item)
         if self.claims is not None:
             self.claims.write_beside()
-        took = state.times.now() - began
+        took = state.now() - began
         self.on_decision(decision)
         state.observer.decided(item, decision, took)
         if decision.host is None:
@@ -175,7 +175,7 @@ class LiveScheduler(Driver):
         """The binding goes on beside the cycles of other pods; many are under way at once."""
         if self.state.is_dry:
             self.state.log.info(f"pod {attempt.pod.key}: would be bound to {attempt.host}", OUTCOMES)
-        attempt.reserved, attempt.needs_volumes = self.state.times.now(), self.volumes.is_needed(attempt.pod)
+        attempt.reserved, attempt.needs_volumes = self.state.now(), self.volumes.is_needed(attempt.pod)
         self.under_way += 1
         self.state.spawn(self._counted(work))
 
@@ -195,13 +195,13 @@ class LiveScheduler(Driver):
         if waiting is not None:
             waiting.on_end = on_end
             while not waiting.is_over:
-                waited = state.times.now() - attempt.reserved
+                waited = state.now() - attempt.reserved
                 with suppress(TimeoutError):
                     async with asyncio.timeout(waiting.timeout - waited):
                         await ended.wait()
                 await state.free()
-                waiting.pass_time(state.times.now() - attempt.reserved)
-        waited = state.times.now() - attempt.reserved
+                waiting.pass_time(state.now() - attempt.reserved)
+        waited = state.now() - attempt.reserved
         await state.free()
         failure = state.binding.permitted(attempt.pod, attempt.host)
         if waiting is not None:
@@ -209,14 +209,14 @@ class LiveScheduler(Driver):
         return failure
 
     async def allowed(self, attempt: Attempt) -> None:
-        attempt.allowed = self.state.times.now()
+        attempt.allowed = self.state.now()
 
     async def bind_volumes(self, attempt: Attempt) -> Failure | None:
         if not attempt.needs_volumes:
             return None
         state = self.state
         plugin = 'running PreBind plugin "VolumeBinding": ' if state.engine.profiles else ""
-        began, text = state.times.now(), ""
+        began, text = state.now(), ""
         try:
             await self.volumes.bind(attempt.pod.bound_to(attempt.host))
         except NotWritten as error:
@@ -224,7 +224,7 @@ class LiveScheduler(Driver):
         except NotBound as error:
             text = f"{plugin}binding volumes: {error}" if plugin else str(error)
         await state.free()
-        state.observer.volumes(state.times.now() - began, is_failed=bool(text))
+        state.observer.volumes(state.now() - began, is_failed=bool(text))
         if not text:
             return None
         return state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
@@ -234,7 +234,7 @@ class LiveScheduler(Driver):
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
-        self.state.observer.point(attempt.pod, point, status, self.state.times.now() - began)
+        self.state.observer.point(attempt.pod, point, status, self.state.now() - began)
 
     async def write(self, attempt: Attempt) -> Failure | None:
         pod, host, state = attempt.pod, attempt.host, self.state
@@ -243,7 +243,7 @@ class LiveScheduler(Driver):
         if told is not None:
             return state.binding.failure(f'running PreBind plugin "DynamicResources": {told}')
         await state.leading()
-        asked = state.times.now()
+        asked = state.now()
         error = await self._request(pod, host)
         await state.free()
         state.touch()
@@ -253,7 +253,7 @@ class LiveScheduler(Driver):
         failure = None if error is None else state.binding.failure(error)
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:
-            state.observer.bound(attempt.item, state.times.now(), attempt.began, asked)
+            state.observer.bound(attempt.item, state.now(), attempt.began, asked)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {host}")
@@ -266,8 +266,8 @@ class LiveScheduler(Driver):
         if wait is None or not wait.waits(pod):
             return None
         state.recorder.event(pod, "Normal", "BindingConditionsPending", f"waiting for binding conditions for device on node {host}")
-        end = state.times.now() + wait.binding_seconds
-        while (told := wait.readiness(pod)) is None and state.times.now() < end:
+        end = state.now() + wait.binding_seconds
+        while (told := wait.readiness(pod)) is None and state.now() < end:
             await asyncio.sleep(DEVICE_POLL)
             await state.free()
         return None if told == "" else told or wait.late_text
@@ -301,13 +301,13 @@ class LiveScheduler(Driver):
         state.touch()
         state.awake.set()
         state.log.info(f"pod {attempt.pod.key}: not bound to {attempt.host}: {failure.text}", OUTCOMES)
-        state.observer.not_bound(attempt.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
+        state.observer.not_bound(attempt.pod, state.now() - attempt.began, is_rejected=failure.is_rejection)
 
     async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None) -> None:
         state = self.state
         if attempt is not None and not attempt.is_reserved:
             state.log.info(f"pod {item.pod.key}: no place on {attempt.host}: {failure.text}", OUTCOMES)
-            state.observer.not_bound(item.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
+            state.observer.not_bound(item.pod, state.now() - attempt.began, is_rejected=failure.is_rejection)
         await self.consequences.failed(item, failure, nominated, attempt)
         await state.free()
         state.awake.set()

@@ -24,14 +24,6 @@ LEASE_LOOK = 0.1
 """Seconds between two looks whether this replica leads."""
 
 
-@attrs.frozen
-class LiveClocks:
-    """Where time comes from: ``now`` in seconds that never go back, ``wall`` in seconds since 1970."""
-
-    now: Callable[[], float]
-    wall: Callable[[], float]
-
-
 @attrs.define(eq=False)
 class LiveState(SchedulingState):
     """The state of one live scheduler. All that changes it happens on the thread of the event loop, so between two awaits nothing changes.
@@ -42,7 +34,8 @@ class LiveState(SchedulingState):
 
     api: ClusterApi
     recorder: Recorder
-    times: LiveClocks
+    wall: Callable[[], float]
+    """The time in seconds since 1970."""
     scheduler_name: str = DEFAULT_SCHEDULER
     log: Log = attrs.field(factory=Log)
     observer: Metering = attrs.field(factory=Metering)
@@ -56,8 +49,8 @@ class LiveState(SchedulingState):
     """What goes on beside the cycles: bindings, and pods that are read again."""
 
     def __attrs_post_init__(self) -> None:
-        start = self.times.now()
-        self.begin(Clock(now=nanoseconds(start), origin=nanoseconds(self.times.wall() - start)), self.scheduler_name)
+        start = self.now()
+        self.begin(Clock(now=nanoseconds(start), origin=nanoseconds(self.wall() - start)), self.scheduler_name)
         if isinstance(self.api, DryApi):
             self.api.known = self.router.pods
 
@@ -72,14 +65,19 @@ class LiveState(SchedulingState):
 
     # --- time -------------------------------------------------------------------------------------------------------
 
+    @staticmethod
+    def now() -> float:
+        """The time of the event loop, in seconds that never go back."""
+        return asyncio.get_running_loop().time()
+
     def touch(self) -> None:
         """Set the clock, before anything is done that depends on the time. No two events have the same time, as with real clocks."""
-        self.clock.now = max(nanoseconds(self.times.now()), self.clock.now + 1)
+        self.clock.now = max(nanoseconds(self.now()), self.clock.now + 1)
 
     @property
     def timestamp(self) -> str:
         """The time as the API writes it: whole seconds."""
-        return in_seconds(self.times.wall())
+        return in_seconds(self.wall())
 
     async def leading(self) -> None:
         """Wait until this replica leads for certain: before a pod is bound or deleted. It ends if it never leads again."""

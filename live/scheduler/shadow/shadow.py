@@ -41,7 +41,7 @@ from ...client.transport import Transport
 from ...process.logs import Log
 from ..events import Recorder
 from ..following import follow
-from ..state import LiveClocks, LiveState
+from ..state import LiveState
 from ..writes import DryApi
 from .backlog import Backlog, UnjudgedPod
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement, judged, judged_without
@@ -333,18 +333,18 @@ class Shadow:
                 known[-1].pod = item
             elif item.spec.node_name or is_refused:
                 self._told[item.key] = message(item)
-                self._outcomes.setdefault(item.key, []).append(SeenOutcome(self._event, self._now(), item))
+                self._outcomes.setdefault(item.key, []).append(SeenOutcome(self._event, self.state.now(), item))
                 self._backlog.decided(item.key, self._event)
             elif known:
                 known[-1].pod = item
             else:
                 was_gated = self.state.queue.is_gated(item)
-                self._take_effect(self.state.put, item, self._now())
+                self._take_effect(self.state.put, item, self.state.now())
                 if was_gated:
                     self._enter(item)
         elif self.state.pod(item.key) is None and not item.spec.node_name:
             # A new pod without a node. One that was refused before we looked is awaited at no time.
-            self._take_effect(self.state.put, item, self._now())
+            self._take_effect(self.state.put, item, self.state.now())
             if is_unschedulable(item):
                 self._told[item.key] = message(item)
             else:
@@ -371,7 +371,7 @@ class Shadow:
 
     def _enter(self, pod: Pod) -> None:
         if not self.state.queue.is_gated(pod):
-            self._since[pod.key] = self._now()
+            self._since[pod.key] = self.state.now()
             priority = pod.priority if queues_by_priority(self.state.engine.algorithm) else 0
             self._backlog.add(pod.key, priority, self._event)
 
@@ -384,7 +384,7 @@ class Shadow:
     # --- events that count later ------------------------------------------------------------------------------------
 
     def _hold(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
-        self._held.append(DelayedEvent(self._event, self._now(), tell, item))
+        self._held.append(DelayedEvent(self._event, self.state.now(), tell, item))
 
     def _take_effect(
         self, tell: Callable[[KubeObject], None], item: KubeObject, seen: float, turn: UnjudgedPod | None = None
@@ -400,7 +400,7 @@ class Shadow:
     def _counts_now(self, held: DelayedEvent) -> bool:
         if not self._backlog and not self._outcomes:
             return True
-        is_old = held.seen <= self._now() - self.patience and held.event < (self._first_outcome() or inf)
+        is_old = held.seen <= self.state.now() - self.patience and held.event < (self._first_outcome() or inf)
         return is_old or held.event <= self._backlog.reached
 
     def _first_outcome(self) -> int | None:
@@ -431,7 +431,7 @@ class Shadow:
             self._deliver()
         while True:
             self.state.touch()
-            self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self._now()))
+            self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self.state.now()))
             while self._held and self._counts_now(self._held[0]):
                 self._deliver()
             if self._step():
@@ -443,7 +443,7 @@ class Shadow:
                 ends = [self._held[0].seen + self.patience] if self._held else []
                 ends += [] if self._waits_since is None else [self._waits_since + self.patience]
                 ends += [found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)]
-                left = min((end for end in ends if end > self._now()), default=0.0) - self._now()
+                left = min((end for end in ends if end > self.state.now()), default=0.0) - self.state.now()
                 handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), self.state.awake.set) if ends else None
                 try:
                     await self.state.awake.wait()
@@ -458,12 +458,12 @@ class Shadow:
             if key not in self._outcomes:
                 # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
                 if self._waits_since is None:
-                    self._waits_since = self._now()
-                if self._now() - self._waits_since < self.patience - SHORTEST:
+                    self._waits_since = self.state.now()
+                if self.state.now() - self._waits_since < self.patience - SHORTEST:
                     return False
                 self._backlog.discard(key)
                 return True
-            if not tried and self._outcomes[key][0].seen + self.linger > self._now():
+            if not tried and self._outcomes[key][0].seen + self.linger > self.state.now():
                 return False
             if tried and self._outcomes[key][0].seen > self._outcomes[next(iter(tried))][0].seen + APART:
                 continue
@@ -484,7 +484,7 @@ class Shadow:
     def _judge_different(self, key: str, trial: ShadowTrial) -> bool:
         """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if more has to be seen first."""
         outcome, pod = self._outcomes[key][0], self.state.pod(key)
-        if pod is None or outcome.seen + WINDOW > self._now():
+        if pod is None or outcome.seen + WINDOW > self.state.now():
             return False
         since = max(outcome.seen - WINDOW, self._since.get(key, -inf))
         asked = UnsureDecision(pod, outcome.pod, outcome.seen, since, self._backlog.turn(key), list(self._later()))
@@ -535,16 +535,12 @@ class Shadow:
             del self._outcomes[key]
         self._take_effect(self.state.put, outcome.pod, outcome.seen, turn)
 
-    def _now(self) -> float:
-        return self.state.times.now()
-
 
 async def shadowed(
     engine: Engine, scheduler_name: str, transport: Transport, tell: Callable[[PodJudgement], None],
     *, seconds: float | None = None, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
     """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
-    clocks = LiveClocks(asyncio.get_running_loop().time, time.time)
-    shadow = Shadow(LiveState(engine, DryApi(), Recorder(), clocks, scheduler_name, log=log), tell)
+    shadow = Shadow(LiveState(engine, DryApi(), Recorder(), time.time, scheduler_name, log=log), tell)
     await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
     return shadow.tally
