@@ -40,33 +40,15 @@ from .metering import Metering
 from .metrictables import Feed
 
 
-@attrs.frozen(kw_only=True)
-class Ending:
-    """What was under way when a scheduler was told to end, and what became of it."""
+def bound_words(begun: int, left: int) -> str:
+    """What became of the pods that were being bound: *begun* had a node and were not bound yet, and *left* are so at the end.
 
-    being_bound: int = 0
-    """Pods that had a node and were not bound yet."""
-    not_bound: int = 0
-    """How many of these were left when the time was over."""
-    lease: str = ""
-    """What became of the lease; empty: none was asked for."""
-    is_dry: bool = False
-    """Nothing was written."""
-
-    def words(self) -> str:
-        """All of it in words.
-
-        >>> Ending().words(), Ending(being_bound=2, lease="lease a/b given back").words(), Ending(being_bound=2, not_bound=1).words()
-        ('no pod was being bound', '2 pods were being bound, none is left; lease a/b given back', '2 pods were being bound, 1 is left')
-        """
-        if self.is_dry:
-            return "nothing was written"
-        if not self.being_bound:
-            pods = "no pod was being bound"
-        else:
-            left = f"{self.not_bound or 'none'} {'are' if self.not_bound > 1 else 'is'} left"
-            pods = f"{count_of(self.being_bound, 'pod')} {'was' if self.being_bound == 1 else 'were'} being bound, {left}"
-        return "; ".join(filter(None, (pods, self.lease)))
+    >>> bound_words(0, 0), bound_words(2, 0), bound_words(2, 1)
+    ('no pod was being bound', '2 pods were being bound, none is left', '2 pods were being bound, 1 is left')
+    """
+    if not begun:
+        return "no pod was being bound"
+    return f"{count_of(begun, 'pod')} {'was' if begun == 1 else 'were'} being bound, {left or 'none'} {'are' if left > 1 else 'is'} left"
 
 
 def lease_words(elector: Elector | None, *, led: bool) -> str:
@@ -122,8 +104,8 @@ class Process:
     elector: Elector | None = attrs.field(init=False, default=None)
     urls: list[str] = attrs.field(init=False, factory=list)
     """Where it listens, once it does."""
-    ending: Ending = attrs.field(init=False, default=Ending())
-    """What was under way at its end, once that is there."""
+    ending: str = attrs.field(init=False, default="")
+    """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
         self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles))
@@ -168,7 +150,8 @@ class Process:
                 left = self.scheduler.under_way
             finally:
                 await _cancelled(main, ended)
-            self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led), is_dry=self.is_dry)
+            told = filter(None, (bound_words(begun, left), lease_words(self.elector, led=led)))
+            self.ending = "nothing was written" if self.is_dry else "; ".join(told)
             for task in (main, *tasks):
                 if task.done() and not task.cancelled():
                     task.result()
