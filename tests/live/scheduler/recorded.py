@@ -168,7 +168,7 @@ class Stage:
 
     def __attrs_post_init__(self) -> None:
         loop, is_old = asyncio.get_running_loop(), any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
-        flavour = attrs.evolve(OLD_SERVER if is_old else NEW_SERVER, admits=False)
+        flavour = OLD_SERVER if is_old else NEW_SERVER
         store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
         pace = Pace.of(self.recorded, self.begin)
         self.transport = PacedTransport(store, pace, records=True, pace=pace)
