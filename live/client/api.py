@@ -170,16 +170,18 @@ class Api:
                 raise outcome if isinstance(outcome, TransportError) else error_of(outcome)
 
     async def ask(
-        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
+        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None,
+        *, timeout: float | None = None,
     ) -> Manifest:  # fmt: skip
         """What the server answers about one object, or a part of it: the object as it is now, or a Status.
 
-        The body of a PATCH is a strategic merge patch.
+        The body of a PATCH is a strategic merge patch. *timeout*: how many seconds the answer may take.
         """
         is_patch = method == "PATCH"
         raw = b"" if body is None else compact_json(body)
         kind = STRATEGIC if is_patch else "application/json"
-        return await self._call(_request(method, resource.path(namespace, name, subresource), {}, raw, kind))
+        query = {} if timeout is None else {"timeout": duration_text(timeout)}
+        return await self._call(_request(method, resource.path(namespace, name, subresource), query, raw, kind, timeout))
 
     async def offered(self, group_version: str) -> frozenset[str]:
         """The names of the resources that the server has in a version of an API group; none where it does not have that version."""

@@ -12,24 +12,13 @@ from typing import Any
 import attrs
 import msgspec
 
-from ...api.meaning.durations import duration_text
-from ...api.wire.ownfields import compact_json
-from ...exceptions import KubeclassicError
-from ..client.replies import ApiStatus, Int32, metadata_of, read_object, read_status
+from ..client.api import Api, Retries
+from ..client.replies import ApiError, Int32, metadata_of
 from ..client.resources import resource
-from ..client.transport import Request, Response, Transport
+from ..client.transport import Transport
 from ..scheduler.events import Reference
 
-_JSON = {"Accept": "application/json, */*", "Content-Type": "application/json"}
-LEASES = resource("Lease", "coordination.k8s.io/v1")
-
-
-class LockError(KubeclassicError):
-    """The API server refused a request for the lock, or its answer cannot be read."""
-
-
-class LockGoneError(LockError):
-    """The lock does not exist."""
+LEASES, ONCE = resource("Lease", "coordination.k8s.io/v1"), Retries(attempts=1)
 
 
 @attrs.frozen
@@ -91,7 +80,7 @@ def write_lease(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]
 
 @attrs.define
 class LeaseLock:
-    """A lock that is one Lease. Its methods raise :class:`LockError` or ``TransportError``."""
+    """A lock that is one Lease. Its methods raise ``ApiError`` or ``TransportError``."""
 
     transport: Transport
     namespace: str
@@ -106,20 +95,20 @@ class LeaseLock:
         return f"{self.namespace}/{self.name}"
 
     async def read(self) -> LeaseRecord:
-        """What the lock says now; :class:`LockGoneError` if it does not exist."""
-        self._found = await self._send("GET", self.name)
+        """What the lock says now."""
+        await self._ask("GET", self.name)
         try:
             return read_lease(self._found)
         except ValueError as error:
-            raise LockError(f"{LEASES.plural} {self.place}: {error}") from None
+            raise ApiError(200, "", f"{LEASES.plural} {self.place}: {error}") from None
 
     async def create(self, record: LeaseRecord) -> None:
         """Make the lock."""
-        self._found = await self._send("POST", "", write_lease({"metadata": {"name": self.name, "namespace": self.namespace}}, record))
+        await self._ask("POST", "", write_lease({"metadata": {"name": self.name, "namespace": self.namespace}}, record))
 
     async def update(self, record: LeaseRecord) -> None:
         """Write *record*, if the lock has not changed since it was read."""
-        self._found = await self._send("PUT", self.name, write_lease(self._found, record))
+        await self._ask("PUT", self.name, write_lease(self._found, record))
 
     def reference(self) -> Reference:
         """The object that events about the leader are about."""
@@ -129,17 +118,5 @@ class LeaseLock:
             resource_version=str(meta.get("resourceVersion", "")),
         )  # fmt: skip
 
-    async def _send(self, method: str, name: str, written: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        body = b"" if written is None else compact_json(written)
-        headers = {"Accept": _JSON["Accept"]} if written is None else _JSON
-        path, query = LEASES.path(self.namespace, name), f"timeout={duration_text(self.timeout)}"
-        response = await self.transport.send(Request(method, path, query, body, headers, timeout=self.timeout))
-        return self._read_answer(method, response)
-
-    def _read_answer(self, method: str, response: Response) -> dict[str, Any]:
-        found = read_object(response.body)
-        if response.status < 300 and found is not None:
-            return found
-        status = read_status(found) or ApiStatus()
-        text = f"{method} {LEASES.plural} {self.place}: {status.message or f'status {response.status}'}"
-        raise LockGoneError(text) if response.status == 404 else LockError(text)
+    async def _ask(self, method: str, name: str, written: Mapping[str, Any] | None = None) -> None:
+        self._found = await Api(self.transport, ONCE).ask(method, LEASES, self.namespace, name, body=written, timeout=self.timeout)

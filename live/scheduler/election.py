@@ -29,10 +29,12 @@ from typing import Any
 import attrs
 
 from ...exceptions import KubeclassicError
+from ..client.api import NOT_THERE
 from ..client.credentials import Access
 from ..client.http import HttpTransport
+from ..client.replies import ApiError
 from ..client.transport import TransportError
-from ..process.locks import LeaseLock, LeaseRecord, LockError, LockGoneError
+from ..process.locks import LeaseLock, LeaseRecord
 from ..process.logs import WARNING, Log
 from .events import Recorder
 
@@ -206,11 +208,11 @@ class Elector:
         try:
             try:
                 await self.lock.update(record)
-            except LockError:
+            except ApiError:
                 if (await self.lock.read()).holder != self.identity:
                     return
                 await self.lock.update(record)
-        except (LockError, TransportError) as error:
+        except (ApiError, TransportError) as error:
             self.log.warning(f"Failed to release lock: {error}")
             return
         self._know(record)
@@ -225,7 +227,7 @@ class Elector:
         start = _now()
         try:
             record = await self._write(start)
-        except (LockError, TransportError) as error:
+        except (ApiError, TransportError) as error:
             self.log.news(str(error), WARNING)
             return False
         if record is None:
@@ -241,7 +243,9 @@ class Elector:
         mine = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
         try:
             old = await self.lock.read()
-        except LockGoneError:
+        except ApiError as error:
+            if error.status != NOT_THERE:
+                raise
             await self.lock.create(mine)
             return mine
         if old != self._seen:

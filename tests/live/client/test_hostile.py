@@ -26,7 +26,7 @@ from kubeclassic.live.client.resources import NODES
 from kubeclassic.live.client.transport import OTHER, Request, Response, Stream, TransportError
 from kubeclassic.live.informers.informers import Reflector, retries_of
 from kubeclassic.live.informers.store import Store
-from kubeclassic.live.process.locks import LeaseLock, LockError
+from kubeclassic.live.process.locks import LeaseLock
 from tests.support.examples import examples
 from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
@@ -255,7 +255,7 @@ def test_a_lock_of_any_shape(found: dict[str, Any], spec: Any) -> None:
                 record = await lock.read()
                 await lock.update(record)
                 lock.reference()
-            except LockError:
+            except ApiError:
                 pass
 
         run_virtually(work())
