@@ -18,8 +18,9 @@ from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
-from ..client.replies import error_of, object_of
-from ..client.transport import Request, Transport
+from ..client.replies import ApiError
+from ..client.resources import resource
+from ..client.transport import Transport
 from ..process.logs import FORMS, TEXT_LINES, LogSettings
 from ..settings.configdocument import Surroundings, load_surroundings
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
@@ -29,7 +30,6 @@ T = TypeVar("T")
 LOOPBACK, HTTP_PORT, HTTPS_PORT = "127.0.0.1", 10251, 10259
 LOCK = "leases"
 GROUP = "kubescheduler.config.k8s.io"
-OK = 200
 
 
 class FlagError(KubeclassicError):
@@ -243,8 +243,7 @@ async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:
     if source is None or source.config_map is None:
         return {}
     place = source.config_map.namespace, source.config_map.name
-    path = f"/api/v1/namespaces/{place[0]}/configmaps/{place[1]}"
-    found = await Api(link).send(Request("GET", path, headers={"accept": "application/json"}))
-    if found.status != OK:
-        raise PolicyError(f"couldn't get policy config map {place[0]}/{place[1]}: {error_of(found)}")
-    return {place: object_of(found, f"GET {path}")}
+    try:
+        return {place: await Api(link).ask("GET", resource("ConfigMap"), *place)}
+    except ApiError as error:
+        raise PolicyError(f"couldn't get policy config map {'/'.join(place)}: {error}") from None

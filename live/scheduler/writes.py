@@ -69,7 +69,7 @@ class ClusterApi(ABC):
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
-        await self.ask("POST", PODS, pod.namespace, pod.name, "binding", _binding(pod, node_name))
+        await self.ask("POST", PODS, pod.namespace, pod.name, "binding", binding(pod.name, pod.namespace, pod.metadata.uid, node_name))
 
     async def read_pod(self, pod: Pod) -> Pod:
         """The pod as the server has it now."""
@@ -226,10 +226,9 @@ def status_of(pod: Pod) -> Mapping[str, Any]:
 # --- bodies -----------------------------------------------------------------------------------------------------------
 
 
-def _binding(pod: Pod, node_name: str) -> Json:
-    """A Binding of *pod* to a node; the UID keeps it from another pod of the same name."""
-    uid = {"uid": pod.metadata.uid} if pod.metadata.uid else {}
-    metadata = {"name": pod.name, "namespace": pod.namespace, **uid}
+def binding(name: str, namespace: str, uid: str, node_name: str) -> Json:
+    """A Binding of a pod to a node; the UID keeps it from another pod of the same name."""
+    metadata = {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})}
     return {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": node_name}}
 
 

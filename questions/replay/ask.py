@@ -51,7 +51,6 @@ from ..result import Result, Row
 from .history import KEPT, NodesAt, PodHistory, ReplayHistory, columns
 from .inputs.inputs import InputOptions, Inputs, read_inputs
 from .inputs.times import DURATION, parse_duration
-from .inputs.traces import Reading
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
 from .recording import Recording, printed, summary
@@ -212,7 +211,7 @@ def choices_of(options: ReplayOptions) -> dict[str, Any]:
     """What *options* say of reading, as :class:`~.InputOptions` has it."""
     run_time = _seconds("run_time", options.run_time)
     return {
-        "reading": Reading(ignore_times=options.ignore_times, as_recorded=options.as_recorded, run_time=run_time),
+        "ignore_times": options.ignore_times, "as_recorded": options.as_recorded, "run_time": run_time,
         "compress": options.compress_time, "defaults": options.defaults, "cron_jobs": options.cron_jobs, "strict_fields": options.strict,
     }  # fmt: skip
 
@@ -375,7 +374,7 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
 
 
 def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
-    series = history.record({}, found.resources)["series"]
+    series = history.columns(found.resources)
     if len(series["time"]) < 2:
         yield from on_page("Nothing happened after the first instant.")
         return

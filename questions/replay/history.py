@@ -209,15 +209,15 @@ class ReplayHistory:
             self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
         self.last = _moment(replay.now, replay.cluster.ledger, with_pods=True)
 
-    def record(self, summary: Record, resources: Sequence[str]) -> Record:
-        """The summary's fields, counts of events, and the series by column, with the share in use: the record that pages have."""
+    def columns(self, resources: Sequence[str]) -> Record:
+        """The series by column, with the share in use."""
         names = columns(resources)
         rows = self.series.kept()
         series = {name: [row[at] for row in rows] for at, name in enumerate(names)}
         for name in resources:
             pairs = zip(series[f"{name}.used"], series[f"{name}.capacity"], strict=True)
             series[f"{name}.use"] = [used / capacity if capacity else None for used, capacity in pairs]
-        return {"summary": summary, "events": dict(self.counts), "series": series}
+        return series
 
 
 def _moment(time: float, ledger: Ledger, *, with_pods: bool) -> NodesAt:

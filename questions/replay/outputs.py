@@ -28,35 +28,14 @@ class ResultFileError(KubeclassicError):
 
 
 @contextmanager
-def os_errors(path: object, raised: type[KubeclassicError] = ResultFileError, done: str = "written") -> Iterator[None]:
-    """Inside, an error of the system becomes one that says that *path* cannot be *done*; not so a pipe that its reader closed."""
+def os_errors(path: object) -> Iterator[None]:
+    """Inside, an error of the system becomes one that says that *path* cannot be written; not so a pipe that its reader closed."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise raised(f"{path}: cannot be {done}: {(error.strerror or str(error)).lower()}") from None
-
-
-@contextmanager
-def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
-    """A file beside *path* that takes its place at the end of the block, with its mode, else *mode*.
-
-    Whatever stops this leaves the old file, and nothing beside it.
-    """
-    from tempfile import mkstemp
-
-    handle, name = mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    scratch = Path(name)
-    try:
-        yield scratch
-        os.chmod(scratch, path.stat().st_mode & 0o777 if path.exists() else mode)
-        os.replace(scratch, path.resolve())
-    except BaseException:
-        with suppress(OSError):
-            scratch.unlink()
-        raise
+        raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 def check_places(places: Places) -> None:
@@ -134,8 +113,14 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
     except ImportError:
         raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
     table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
-    with os_errors(path), replacing(path) as scratch:
-        parquet.write_table(table, scratch)
+    place = path.resolve()
+    scratch = place.with_name(f".{path.name}.part")
+    with os_errors(path):
+        try:
+            parquet.write_table(table, scratch)
+            os.replace(scratch, place)
+        finally:
+            scratch.unlink(missing_ok=True)
 
 
 def _column(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:

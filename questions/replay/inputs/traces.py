@@ -145,10 +145,6 @@ class Reading:
     """The run time of pods that have none of their own."""
 
 
-AS_GIVEN = Reading()
-"""Times and durations are as given, and pods without a run time run for ever."""
-
-
 def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
     """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
     for item in objects:
