@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from .client.replies import Manifest
+from .client.api import Manifest
 from .client.resources import DEVICE_KINDS, VERSIONS, resource
 
 ROLE = "ClusterRole kubeclassic-looker of examples/deploy/looker.yaml"

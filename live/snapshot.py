@@ -8,10 +8,9 @@ from collections.abc import Collection, Mapping
 import attrs
 
 from ..exceptions import KubeclassicError
-from .client.api import Api, ListOptions
+from .client.api import Api, ApiError, ListOptions, Manifest, metadata_of, read_object
 from .client.credentials import Access
 from .client.http import HttpTransport
-from .client.replies import ApiError, Manifest, metadata_of, read_object
 from .client.resources import VERSIONS, resource
 from .client.transport import Request, Transport
 from .rights import check_rights

@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api
-from ..client.replies import ApiError
+from ..client.api import NOT_THERE, Api, ApiError
 from ..client.resources import resource
 from ..client.transport import Transport, TransportError
 

@@ -25,7 +25,7 @@ from ...core.decision.preemptionplan import Preemption
 from ...core.driver import Attempt
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
-from ..client.replies import ApiError
+from ..client.api import ApiError
 from .state import LiveState
 from .writes import NewCondition, patch_status, read_until_answered, status_of, status_patch, with_condition, with_nomination
 

@@ -15,10 +15,9 @@ from ...algorithmprovider.gates import FALSE, TRUE
 from ...api.meaning.durations import parse_duration
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ..client.api import Api
+from ..client.api import Api, ApiError
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
-from ..client.replies import ApiError
 from ..client.resources import resource
 from ..client.transport import Transport
 from ..process.logs import FORMS, TEXT_LINES, LogSettings

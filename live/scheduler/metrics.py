@@ -15,7 +15,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.http import user_agent
 from ..client.transport import MeasuredRequest
-from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
+from ..process.metering import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
 from .scheduler import LiveScheduler
 
 Instrument: TypeAlias = Counter | Gauge | Histogram | Summary

@@ -23,7 +23,7 @@ from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
 from ...exceptions import ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
-from ..client.replies import ApiError
+from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
 from .failures import Consequences, consequences_of
 from .state import LiveState

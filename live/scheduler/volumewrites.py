@@ -21,7 +21,7 @@ from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
-from ..client.replies import ApiError
+from ..client.api import ApiError
 from .state import LiveState
 
 

@@ -19,8 +19,7 @@ from ...api.reading.decode import decode_kind
 from ...api.wire.claimjson import with_finalizers, with_status
 from ...api.wire.ownfields import own_fields
 from ...exceptions import ManifestError
-from ..client.api import Api
-from ..client.replies import ApiError
+from ..client.api import Api, ApiError
 from ..client.resources import PODS, Resource, resource
 from ..client.transport import REFUSED, TransportError
 
@@ -54,7 +53,7 @@ def may_pass(error: ApiError) -> bool:
 
 
 class ClusterApi(ABC):
-    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
+    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.api.ApiError`."""
 
     device_api: str = ""
     """The API group and version in which claims to devices are written."""

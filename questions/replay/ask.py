@@ -53,9 +53,9 @@ from .inputs.inputs import InputOptions, Inputs, read_inputs
 from .inputs.times import DURATION, parse_duration
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
-from .recording import Recording, printed, summary
+from .recording import Places, Recording, printed, summary
 from .replay import Replay
-from .settings import Delays, Places
+from .simulatedcluster import Delays
 
 Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}

@@ -15,15 +15,12 @@ from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import UnknownNameError, did_you_mean
 from .cluster.churnworkload import ChurnWorkload
-from .cluster.nodefailures import NodeFailures
-from .cluster.podlifecycle import PodLifecycle
-from .cluster.podlifecycles import PodLifecycles, resume
+from .cluster.podlifecycles import PodLifecycle, PodLifecycles, resume
 from .cluster.volumecontroller import VolumeController
-from .externalevents import ExternalEvents
+from .externalevents import ExternalEvents, NodeFailures
 from .inputs.inputs import Inputs
 from .inputs.traces import Event
-from .settings import Delays
-from .simulatedcluster import SimulatedCluster
+from .simulatedcluster import Delays, SimulatedCluster
 
 
 @attrs.define(eq=False, repr=False)

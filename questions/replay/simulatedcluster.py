@@ -20,7 +20,25 @@ from ...core.queue.backoff import SECOND, Clock, nanoseconds
 from .inputs.times import as_timestamp, plain
 from .journal import ReplayEvent, ReplayJournal
 from .ledger import Fragmentation, Ledger
-from .settings import Delays
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Delays:
+    """How long things take, in virtual seconds."""
+
+    cycle: float = 0.0
+    """From one scheduling cycle to the next: the scheduler does one thing at a time."""
+    binding: float = 0.0
+    """From the decision until the API has the pod on its node."""
+    provisioning: float = 0.0
+    """Until a volume is made."""
+    startup: float = 0.0
+    """From the binding until the pod runs."""
+    termination: float = 0.0
+    """From the deletion or eviction of a pod until it is gone."""
+    failure: float = 300.0
+    """From a node's failure or deletion until its pods are evicted."""
+
 
 PERCENTILES = (50, 90, 95, 99)
 

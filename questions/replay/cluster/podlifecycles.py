@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ....api.objects import Condition, Pod
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.record import UNSET
+from ....core.arrays.types import Ints
 from ....core.bindingcycle import Failure, Waiting
 from ....core.decision.preemptionplan import Preemption
 from ....core.driver import Attempt, Driver
@@ -25,6 +26,7 @@ from ....exceptions import CacheError
 from ....simulation.drainrules import stays_with_node
 from ....simulation.replacements import claims_left_by, with_claims
 from ..inputs.times import plain
+from ..inputs.traces import Lifetime
 from ..journal import (
     PodArrived,
     PodDeleted,
@@ -37,8 +39,50 @@ from ..journal import (
     PodWaitsOnPermit,
 )
 from ..simulatedcluster import SimulatedCluster
-from .podlifecycle import Lifetime, PodLifecycle
 from .volumecontroller import VolumeController
+
+
+@attrs.define(eq=False, repr=False)
+class PodLifecycle:
+    """One pod from its arrival to its end; the object itself is in the API."""
+
+    key: str
+    arrived: int
+    """Nanoseconds, as all times here."""
+    lifetime: Lifetime
+    asked: Ints
+    """What it takes of a node: int64[R] in the order of the ledger."""
+    original: Pod
+    """The pod as it came, or the first one that it replaces; after an eviction another is made from it."""
+    node: str = ""
+    """The node that it has or is about to get."""
+    scheduled: int | None = None
+    leaving: str = ""
+    """Why it has to leave; empty while it may stay."""
+    attempts: int = 0
+    message: str = ""
+    """Why the last attempt failed."""
+    tried: QueuedPod = attrs.field(default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True))
+    """What the queue knew of it when it last gave it."""
+    is_hopeless: bool = False
+    """The last attempt found no node, and another one on the same cluster would not either."""
+    tried_at: int = -1
+    """The cluster's ``changes`` at the last failed attempt."""
+    held: Waiting | None = None
+    """What its binding waits for on its node."""
+    timer: int | None = None
+    """The task that ends this wait when its time is up."""
+    work: Coroutine[Any, Any, None] | None = None
+    """Its binding."""
+    rejections: int = 0
+    """How often such a wait ended in a rejection since the cluster last changed for good, ..."""
+    rejected_at: int = -1
+    """... and the cluster's ``lasting_changes`` then."""
+
+    @property
+    def waits(self) -> bool:
+        return not self.node
+
 
 ENOUGH = 3
 """How many rejections on a cluster that does not change make a pod futile."""

@@ -27,9 +27,8 @@ from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ....simulation.scenario import CLUSTER, named
 from ...importing import openb
-from ..cluster.podlifecycle import Lifetime
 from .churn import Operation, is_operation, nodes_of, read_operations
-from .traces import ADD, DELETE, START, Event, Reading, TraceTimes, is_event, read_event, timed, with_run_times
+from .traces import ADD, DELETE, START, Event, Lifetime, Reading, TraceTimes, is_event, read_event, timed, with_run_times
 
 STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
