@@ -18,12 +18,11 @@ import yaml
 
 from kubeclassic.api.reading.documents import parsed
 from kubeclassic.exceptions import KubeclassicError, ManifestError
-from kubeclassic.live.client.api import Api
+from kubeclassic.live.client.api import Api, read_object
 from kubeclassic.live.client.credentials import VERSIONS as EXEC_VERSIONS
 from kubeclassic.live.client.credentials import ExecPlugin
 from kubeclassic.live.client.http import tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from kubeclassic.live.client.replies import read_object
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.resources import resource as resource_of
 from kubeclassic.live.client.transport import Request, Stream
