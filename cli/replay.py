@@ -65,7 +65,7 @@ def _opened(paths: Sequence[Path], options: ReplayOptions, setup: Setup) -> Repl
         )  # fmt: skip
     tell_notices(given.inputs.warnings, options.verbose)
     if options.until is None and any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations):
-        warn("churn without runTime goes on as long as a pod of the scenario waits, which may be for ever: --until ends it")
+        warn("churn without runTime runs as long as any pod of the scenario is pending, perhaps for ever: --until ends it")
     return given
 
 

@@ -13,7 +13,7 @@ from ..simulation.reasons import phrase
 
 Row: TypeAlias = dict[str, Any]
 
-NOTHING_TRIED = "No pod waits for the scheduler, so nothing was tried"
+NOTHING_TRIED = "No pod is pending, so nothing was tried"
 
 
 def for_reasons(counts: Mapping[str, int], most: int = 3) -> str:

@@ -97,7 +97,7 @@ class TestDeviations:
 
 def said(stderr: str) -> list[str]:
     """The lines of *stderr* before the sentences about what the releases do not read."""
-    return [line for line in stderr.splitlines() if " judged without " not in line]
+    return [line for line in stderr.splitlines() if " ignored: " not in line]
 
 
 class TestCheck:
@@ -105,8 +105,8 @@ class TestCheck:
         """Where all decisions are the same the exit status is 0, and their number is told."""
         result = run(EXAMPLES / "policies" / "openshift-labels.json", "--check", EXAMPLES / "cluster")
         assert said(result.stderr)[-2:] == [
-            "22 decisions of both: 22 the same",
-            "  the same nodes fit in 22, the same ones are best in 22; with any tie-break profile takes one of policy's best in 22",
+            "22 decisions by both: 22 the same",
+            "  the same nodes fit in 22, the same ones are best in 22; whatever the tie-break, profile picks one of policy's best in 22",
         ]
         assert result.exit_code == 0
 
@@ -116,8 +116,8 @@ class TestCheck:
         lines = said(result.stderr)
         assert result.exit_code == 0
         assert lines[-3:-1] == [
-            "22 decisions of both: 18 the same",
-            "  4 equally good: another node, which policy scores as high as its own",
+            "22 decisions by both: 18 the same",
+            "  4 equally good: another node that policy scores just as high",
         ]
         assert [line.split()[:4] for line in lines if "both nodes fit in both" in line] == [["4", "equally", "good", "score"]]
 

@@ -140,7 +140,7 @@ class TestDecisions:
         assert {key: told.document["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
             "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "decisions": 1,
         }  # fmt: skip
-        assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
+        assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 gated by scheduling gates\n" in told.err
 
     def test_without_details(self, folder: Path) -> None:
         """Without details a record has the host, the error, the plugins to blame, the preemption and which cycle it is, alone."""

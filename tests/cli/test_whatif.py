@@ -55,7 +55,7 @@ class TestText:
         out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
         assert "general-c1 fits, but general-b1 is better by: LeastRequested, 6 against 7." in out
         out = told(EXAMPLE, "shop/orders-1", "--want", "database-a1").out
-        assert "database-a1 fits and is as good as database-c1, which was taken of the best." in out
+        assert "database-a1 fits and is as good as database-c1, which won the tie." in out
         path = written(tmp_path, *(node(f"n{number:03}") for number in range(120)), pod("asked"))
         out = told(path, "asked", "--want", "n119", "--percentage-of-nodes-to-score", "10").out
         assert "n119 fits, but the search had found enough nodes before it came there." in out
@@ -67,10 +67,10 @@ class TestText:
         assert "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1" in out
 
     def test_a_pod_that_is_passed_over(self, told: Ran, tmp_path: Path) -> None:
-        """A pod that no scheduler looks at is told why; nothing is tried."""
+        """A pod that no scheduler considers gets a reason; nothing is tried."""
         path = written(tmp_path, node("a"), {**pod("asked"), "status": {"phase": "Succeeded"}})
         out = told(path, "asked", "--what-if", status=1).out
-        assert out == "default/asked: <none>\nNot scheduled: it has finished (phase Succeeded), so no scheduler looks at it any more.\n"
+        assert out == "default/asked: <none>\nNot scheduled: it has finished (phase Succeeded), so no scheduler considers it.\n"
 
     def test_edits_come_first(self, told: Ran) -> None:
         """What --what-if prints can be given back with --set."""

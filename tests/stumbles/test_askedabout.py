@@ -43,7 +43,7 @@ def test_others_are_counted(options: tuple[str, ...], dump: str) -> None:
     assert "data/" not in told.err
     assert "(--verbose lists all 5 warnings, 4 of them about other objects)\n" in told.err
     if not options:
-        assert "1 pod is judged without its sidecars" in told.out
+        assert "Sidecars of 1 pod are ignored" in told.out
 
 
 def test_its_own_are_told(dump: str) -> None:
@@ -64,7 +64,7 @@ def test_all_are_there(dump: str) -> None:
 
 def test_csv_says_what_does_not_count(dump: str) -> None:
     """CSV has no place for it, so standard error says what does not count."""
-    assert "1 pod is judged without its sidecars" in ran("explain", dump, "web", "-o", "csv", *RELEASE, status=(0, 1)).err
+    assert "Sidecars of 1 pod are ignored" in ran("explain", dump, "web", "-o", "csv", *RELEASE, status=(0, 1)).err
 
 
 def test_a_pod_whose_node_is_gone_is_named(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ class TestVictims:
         assert (made["host"], made["replaces"]) == (SECOND, "shop/old")
         assert [cycle["pod"] for cycle in document["decisions"]] == ["jobs/high", "jobs/huge", "jobs/high", "shop/web-5d-0"]
         assert {one["pod"]: one["replacement"] for one in document["evicted"]} == {"shop/old": "shop/web-5d-0", "shop/bare": None}
-        assert "2 pods evicted to make room; their owners made 1 new pod, tried after the others\n" in told.err
+        assert "2 pods evicted to make room; their controllers created 1 new pod, tried last\n" in told.err
 
 
 class TestNodes:
@@ -268,7 +268,7 @@ class TestSummary:
         """Where no pod waits, the summary says just that."""
         (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4))
         told(status=0)
-        assert told.err.startswith("no pod waits for a node; 1 node\n")
+        assert told.err.startswith("no pod is pending; 1 node\n")
 
     def test_so_it_is_in_a_replay(self, folder: Path) -> None:
         """A replay counts one node and one pod as one, too."""

@@ -19,7 +19,7 @@ from tests.support.newerdump import dump
 from tests.support.program import ran
 from tests.support.schemas import faults
 
-SIDECARS = "3 pods are judged without their sidecars: 1.27 does not know them"
+SIDECARS = "Sidecars of 3 pods are ignored: 1.27 does not support them"
 PODS = ["shop/web-0", "shop/web-1", "shop/web-2"]
 OLD = ("--release", "1.27")
 TEMPLATE = "web.json"
@@ -75,7 +75,7 @@ class TestAnswers:
     @pytest.mark.parametrize("schema", QUESTIONS)
     def test_strict_refuses(self, schema: str, folder: Path) -> None:
         """--strict refuses what would not count, with status 2."""
-        assert "judged without" in ran(*QUESTIONS[schema], "--strict", status=2).err
+        assert " ignored: " in ran(*QUESTIONS[schema], "--strict", status=2).err
 
     def test_templates_count_too(self, folder: Path) -> None:
         """A sidecar of the pod whose copies are counted is told of."""
@@ -98,7 +98,7 @@ class TestAnswers:
         newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
         (folder / "dump.json").write_text(newer)
         (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document["warnings"]
-        assert found["text"] == "the nodes run 1.99, and are judged as 1.36, the newest release that is known"
+        assert found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
 
 
 class TestPython:
@@ -121,8 +121,8 @@ class TestPython:
             "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
         })  # fmt: skip
         assert [field.thing for field in fields_of(resized)] == ["resizes"]
-        why = "1.32 reads them with feature gate InPlacePodVerticalScaling only"
-        assert told(resized, "1.32") == [f"1 pod is judged without its resizes: {why}"]
+        why = "1.32 supports them only with feature gate InPlacePodVerticalScaling"
+        assert told(resized, "1.32") == [f"Resizes of 1 pod are ignored: {why}"]
         assert told(resized, "1.33") == []
 
 
@@ -139,15 +139,15 @@ class TestGates:
     @pytest.mark.parametrize(
         ("release", "why"),
         [
-            ("1.16", "1.16 does not know them"),
-            ("1.30", "1.30 reads them with feature gate DynamicResourceAllocation only, and that is not modelled"),
-            ("1.33", "1.33 reads them with feature gate DynamicResourceAllocation only"),
+            ("1.16", "1.16 does not support them"),
+            ("1.30", "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled"),
+            ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
             ("1.34", ""),
         ],
     )
     def test_claims(self, release: str, why: str) -> None:
         """Claims count where the plugin runs; else the sentence says what would make it run."""
-        assert told(self.CLAIMING, release) == ([f"1 pod is judged without its resource claims: {why}"] if why else [])
+        assert told(self.CLAIMING, release) == ([f"Resource claims of 1 pod are ignored: {why}"] if why else [])
 
     def test_a_gate_switched_on(self) -> None:
         """A gate that is switched on switches its warning off, and one that is switched off brings it."""
@@ -166,5 +166,5 @@ class TestGates:
         ask = {"name": "g", "firstAvailable": [{"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}]}
         claim = obj({"kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices": {"requests": [ask]}}})
         notice, more = release_notices(algorithm, [tainted, claim], [])
-        assert more.sentence(1).startswith("1 ResourceClaim is judged without its capacity")  # type: ignore[attr-defined]  # as above
-        assert notice.sentence(1).startswith("1 ResourceSlice is judged without its device taints: 1.34 reads them")  # type: ignore[attr-defined]  # as above
+        assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")  # type: ignore[attr-defined]  # as above
+        assert notice.sentence(1).startswith("Device taints of 1 ResourceSlice are ignored: 1.34 supports them")  # type: ignore[attr-defined]  # as above

@@ -21,7 +21,7 @@ class TestWords:
     @pytest.mark.parametrize(
         ("counts", "reasons", "said"),
         [
-            ({"pods": 0}, [], "No pod waits for a node."),
+            ({"pods": 0}, [], "No pod is pending."),
             ({"pods": 1, "placed": 1}, [], "The pod finds a node."),
             ({"pods": 3, "placed": 3, "evicted": 1}, [], "All 3 pods find a node; 1 pod is evicted to make room."),
             ({"pods": 3, "placed": 2, "gated": 1}, [], "2 of 3 pods find a node."),
