@@ -9,9 +9,10 @@ from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from kubeclassic.core.incremental import board
 from kubeclassic.core.incremental.verify import verifying
 from tests.support.examples import examples
-from tests.support.towns import RELEASES, Town, days
+from tests.support.towns import PRESSED, RELEASES, Town, days
 
 SETTINGS = examples(0.3, stateful_step_count=30, suppress_health_check=list(HealthCheck))
 WHICH, VARIANT = st.integers(0, 63), st.integers(0, 5)
@@ -73,3 +74,13 @@ class TestTowns:
         assert taken > 20
         assert evicted
         assert waited
+
+    @pytest.mark.parametrize("most", [-1, 1 << 20])
+    def test_rows_one_by_one_or_in_classes(self, release: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All agree where the rows that moved are looked at one by one, or never are; such towns are often full."""
+        monkeypatch.setattr(board, "MOST_MOVED", most)
+        monkeypatch.setattr(board, "ROWS_A_MOVE", 1 << 20)
+        town = Town(release, plain=True)
+        town.begin()
+        for step in days(most, 60, PRESSED):
+            town.take(step)

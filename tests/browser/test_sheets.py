@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
+from tests.bench.realdump import RealDump
 from tests.browser.chromium import Visits
 from tests.browser.rendering import EXAMPLES, Subject
 from tests.browser.sheets import Sheet, sheets_of
-from tests.support.madedump import Size, write
 
 HALF = 0.55
 """A sheet that is not the last is filled at least so far."""
@@ -50,7 +50,7 @@ def test_the_first_sheet_stands_alone(subject: Subject, page_file: Path, visit: 
 
 def test_three_hundred_nodes(visit: Visits, tmp_path: Path) -> None:
     """A simulation of a cluster of 300 nodes is six sheets at most; lists are cut, and say so."""
-    write(tmp_path / "dump.json", Size(nodes=300, pods=6000))
+    RealDump(nodes=300, waiting=3000).write(tmp_path / "dump.json")
     assert run(["simulate", str(tmp_path / "dump.json"), "--release", "1.27", "-o", "html", "--output", str(tmp_path / "page.html")]) == 1
     sheets = sheets_of(visit((tmp_path / "page.html").as_uri()))
     assert len(sheets) <= 6

@@ -12,7 +12,6 @@ from kubeclassic import Classic, Cluster, Framework, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
 from tests.support.keywords import keywords_of
-from tests.support.madedump import Size, made, text
 from tests.support.program import inside, ran
 
 Json = dict[str, Any]
@@ -344,16 +343,3 @@ class TestOtherInput:
         assert told.of(table).status == 2
         assert "`kubectl get -o json`" in told.err
         assert len(told.of(node("a"), table).warnings("kind Table")) == 1
-
-
-class TestTheMadeDump:
-    """The dump with every oddity."""
-
-    SIZE = Size(nodes=60, pods=900)
-
-    def test_its_warnings_are_a_few_lines(self, tmp_path: Path) -> None:
-        """Whatever is odd in it, what simulate says fits on a screen, and only what waits is scheduled."""
-        (tmp_path / "dump.json").write_text(text(made(self.SIZE)))
-        said = ran("simulate", str(tmp_path / "dump.json"), "--release", "auto", status=(0, 1))
-        assert len(said.err.splitlines()) < 40
-        assert len(said.out.splitlines()) < 200

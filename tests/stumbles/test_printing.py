@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli.console import progress
-from tests.support.madedump import Size, write
+from tests.support.manifests import node, pod
 from tests.support.program import Terminal, ran
 
 WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
@@ -28,13 +28,21 @@ POLICY = {
     ],
 }
 """A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
+LONG = "a-service-whose-team-likes-names-that-say-everything-about-it-and-then-some"
+DUMP = [
+    *(node(f"general-{number}", "2", labels={"topology.kubernetes.io/zone": f"north-{number}"}) for number in range(3)),
+    *(pod(f"huge-{number}", requests={"memory": "5Ei"}, on="general-0") for number in range(2)),
+    *(pod(f"{LONG}-{number:09}", "600m", metadata={"uid": f"{number}"}) for number in range(9)),
+    pod("refused", priorityClassName="missing-class"), pod("done", on="general-1", status={"phase": "Succeeded"}),
+]  # fmt: skip
+"""Sums that wrap, long names that differ at their ends, a pod that is refused and one that has finished."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a made dump and a Policy."""
+    """A folder with the dump and the Policy."""
     found = tmp_path_factory.mktemp("printing")
-    write(found / "dump.json", Size(nodes=15, pods=300))
+    (found / "dump.json").write_text(json.dumps({"kind": "List", "items": DUMP}))
     (found / "policy.json").write_text(json.dumps(POLICY))
     return found
 
