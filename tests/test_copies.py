@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import Cluster, KubeclassicError, Scheduler, simulate
+from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
@@ -93,17 +93,6 @@ class TestASchedulerDecidesOn:
         assert [act(ours, *step, subject) for step in after] == [act(theirs, *step, subject) for step in after]
 
     @in_releases
-    def test_on_the_example(self, release: str, way: str, root: Path) -> None:
-        """After half of the example's pods the original and its copy decide the same on the other half."""
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), options_of({"release": release, "tie_break": "random", "seed": 3}))
-        names = [item.key for item in ours.waiting]
-        ours.run(names[:11])
-        theirs = WAYS[way](ours)
-        left, right = ([decision.record(details=True) for decision in one.run(names[11:])] for one in (ours, theirs))
-        assert left == right
-        assert any(decision["host"] for decision in left)
-
-    @in_releases
     def test_between_a_preemption_and_its_retry(self, release: str, way: str) -> None:
         """A pod that made room for itself still waits for its node in the copy, and others keep off."""
         ours = Scheduler(Cluster([node("a", cpu="2"), cpu("old", 2, on="a"), cpu("new", 2, 10), cpu("other", 2, 5)]), release)
@@ -112,16 +101,6 @@ class TestASchedulerDecidesOn:
         for one in (ours, theirs):
             assert one.schedule("other").host is None
             assert one.schedule("new").host == "a"
-
-    @each_way
-    @pytest.mark.parametrize("release", ["1.12", "1.13"])
-    def test_with_the_equivalence_cache(self, release: str, way: str) -> None:
-        """The copy has the same gaps: it still believes what the cache holds."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), node("b", cpu="3")]), Classic(release=release, equivalence_cache=True))
-        ours.schedule(cpu("p", 2))
-        theirs = WAYS[way](ours)
-        left, right = ([one.schedule(cpu(name, 1)).record(details=True) for name in "qrst"] for one in (ours, theirs))
-        assert left == right
 
     @each_way
     def test_with_rules_and_plugins_of_the_user(self, way: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,15 +113,6 @@ class TestASchedulerDecidesOn:
             left, right = ([decision.record(details=True) for decision in one.run()] for one in (ours, theirs))
             assert left == right
             assert "ZoneAtWork" in str(theirs.algorithm.predicates)
-
-    def test_with_files_that_are_gone(self, root: Path, tmp_path: Path) -> None:
-        """A Policy is read once: the copy does not look for the file again."""
-        file = tmp_path / "policy.yaml"
-        file.write_bytes((root / "examples" / "policies" / "bin-packing.json").read_bytes())
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), Classic(policy=file))
-        file.unlink()
-        theirs = pickle.loads(pickle.dumps(ours))
-        assert [decision.host for decision in ours.run()] == [decision.host for decision in theirs.run()]
 
 
 class TestNothingIsShared:
@@ -193,15 +163,6 @@ class TestWhatElse:
         assert len(pickle.dumps(decisions[-1])) < 20_000
 
     @each_way
-    def test_a_decision_with_victims(self, way: str) -> None:
-        """All candidates of a preemption are there in the copy, though they are worked out when they are first read."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), node("b", cpu="2"), *(cpu(f"old-{name}", 2, on=name) for name in "ab")]))
-        mine = ours.schedule(cpu("new", 2, 10))
-        theirs = WAYS[way](mine)
-        assert theirs.record() == mine.record()
-        assert set(theirs.preemption.candidates) == {"a", "b"}
-
-    @each_way
     def test_clusters(self, way: str, root: Path) -> None:
         """A copied cluster has equal objects, which change apart."""
         mine = Cluster.load(root / "examples" / "cluster")
@@ -209,16 +170,6 @@ class TestWhatElse:
         assert theirs.objects == mine.objects
         theirs.delete("node/gpu-b1")
         assert (len(mine.nodes), len(theirs.nodes)) == (11, 10)
-
-    def test_in_other_processes(self, root: Path, tmp_path: Path) -> None:
-        """A process that starts from nothing reads a scheduler, and its decision is read here."""
-        ours, file = (
-            Scheduler(Cluster.load(root / "examples" / "cluster"), Classic(release="1.14", tie_break="random")),
-            tmp_path / "pickled",
-        )
-        file.write_bytes(pickle.dumps(ours))
-        found = pickle.loads(bytes.fromhex(in_a_process(WORKER.format(file=file))))
-        assert found.record(details=True) == ours.schedule("shop/orders-0").record(details=True)
 
     def test_rules_of_a_program_itself(self, root: Path, tmp_path: Path) -> None:
         """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a process without the script."""
@@ -231,11 +182,6 @@ class TestWhatElse:
         engine = build_engine(Scheduler(Cluster()).algorithm)
         with pytest.raises(KubeclassicError, match=r"^a scheduler that was made of an engine cannot be copied"):
             copy.copy(Scheduler.of(Cluster(), engine))
-
-    def test_results(self, root: Path) -> None:
-        """What the functions give can be pickled too."""
-        found = simulate(root / "examples" / "cluster", details=True)
-        assert pickle.loads(pickle.dumps(found)).record() == found.record()
 
     def test_a_subclass_keeps_its_attributes(self) -> None:
         """What a user's own kind of scheduler holds besides is copied with it."""
@@ -273,12 +219,6 @@ def in_a_process(text: str) -> str:
     return subprocess.run([sys.executable, "-c", FIND + text], capture_output=True, text=True, check=True).stdout
 
 
-WORKER = """
-import pickle
-with open("{file}", "rb") as stream:
-    scheduler = pickle.load(stream)
-print(pickle.dumps(scheduler.schedule("shop/orders-0")).hex())
-"""
 SCRIPT = """
 import cloudpickle
 from kubeclassic import Classic, Cluster, Scheduler

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-import pytest
-
 from tests.support.house import sources, text, tree
 
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
@@ -77,24 +75,3 @@ class TestTexts:
     def test_comments_are_plain(self) -> None:
         """No comment or docstring has a quaint word."""
         assert [path for path in sources() if QUAINT.search(text(path))] == []
-
-
-class TestTheWatchers:
-    """The checks above can fail."""
-
-    def test_a_shared_class_is_seen(self) -> None:
-        """A name that two files define is found, a private one is not."""
-        files = [("a.py", ast.parse("class A: ...\nclass _B: ...")), ("b.py", ast.parse("class _B: ...\nclass C:\n    class A: ..."))]
-        assert shared(homes(files)) == {"A": ["a.py", "b.py"]}
-
-    def test_a_shared_module_is_seen(self) -> None:
-        """A module name in three folders is found; those of rules and commands, and ``__init__``, do not count."""
-        files = ["a/x.py", "b/x.py", "c/x.py", "a/y.py", "b/y.py", "predicates/y.py", "cli/y.py"]
-        inits = [f"{folder}/__init__.py" for folder in "abc"]
-        assert shared(stems([*files, *inits]), MAX_FOLDERS) == {"x": ["a", "b", "c"]}
-
-    @pytest.mark.parametrize("said", ["Nobody knows", "what stands against it", "so many pods", "be it late"])
-    def test_a_quaint_word_is_seen(self, said: str) -> None:
-        """Each quaint word is found in a message, and none in a docstring."""
-        found = [line for line, part in messages(ast.parse(f'"""{said}"""\nprint("{said}")')) if QUAINT.search(part)]
-        assert found == [2]

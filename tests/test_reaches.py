@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from tests.support.house import covers, sources, tree
 
 PARTS = frozenset(
@@ -30,17 +28,3 @@ def test_few_reach_into_an_engine() -> None:
     """Outside of core at most fifty places reach into an engine's parts: the others ask by a named method."""
     found = [f"{path}:{line}" for path in sources() if not covers("core", path) for line in reaches(tree(path))]
     assert len(found) <= MOST, found
-
-
-@pytest.mark.parametrize(
-    "text", ["engine.cache.infos", "self._engine.flow.order.position", "run.engine.listings.claims.get(key)", "engine.templates.of(pod)"]
-)
-def test_a_reach_is_seen(text: str) -> None:
-    """Whatever is read of a part is found once, however long the chain is."""
-    assert reaches(ast.parse(text)) == [1]
-
-
-@pytest.mark.parametrize("text", ["engine.release.version", "engine.table", "self.cache.infos", "engine.node(name).labels"])
-def test_a_question_is_none(text: str) -> None:
-    """Named methods, a part as a whole and parts of other things do not count."""
-    assert reaches(ast.parse(text)) == []

@@ -15,8 +15,6 @@ from tests.support.program import program
 
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
 VERSION = re.compile(r"^## \[([^]]+)\](?: - (\d{4}-\d\d-\d\d))?$", re.MULTILINE)
-FORMS = ("1-wrong-decision", "2-bug", "3-question")
-PARTS = {"markdown", "input", "textarea", "dropdown", "checkboxes"}
 LONGEST = 160
 
 
@@ -75,16 +73,6 @@ def citation(root: Path) -> dict[str, Any]:
 
 
 class TestCitation:
-    def test_it_is_whole(self, citation: dict[str, Any]) -> None:
-        """It has all fields that version 1.2 of the format wants, and no name that the format does not have."""
-        assert citation["cff-version"] == "1.2.0"
-        assert {"authors", "cff-version", "message", "title"} <= set(citation)
-        assert set(citation) <= {
-            "abstract", "authors", "cff-version", "date-released", "doi", "keywords", "license", "message", "repository-code", "title",
-            "type", "url", "version",
-        }  # fmt: skip
-        assert all({"name"} == set(author) or {"family-names", "given-names"} <= set(author) for author in citation["authors"])
-
     def test_it_speaks_of_this_version(self, citation: dict[str, Any], root: Path) -> None:
         """Version and licence are the package's."""
         config = ConfigParser()
@@ -96,22 +84,3 @@ class TestCitation:
 def test_the_command_says_the_version() -> None:
     """``kubeclassic --version`` says the package's version."""
     assert program("--version").stdout == f"kubeclassic {kubeclassic.__version__}\n"
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_an_issue_form_is_whole(root: Path, name: str) -> None:
-    """Each form has a name and parts of known types, whose ids are there once; what a form must have is asked for."""
-    form = yaml.safe_load((root / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml").read_text(encoding="utf-8"))
-    assert {"name", "description", "body"} <= set(form)
-    fields = [part for part in form["body"] if part["type"] != "markdown"]
-    assert {part["type"] for part in form["body"]} <= PARTS
-    assert len({part["id"] for part in fields}) == len(fields)
-    assert all(part["attributes"]["label"] for part in fields)
-    assert any(part.get("validations", {}).get("required") for part in fields)
-
-
-def test_a_wrong_decision_comes_with_its_case(root: Path) -> None:
-    """The form for wrong decisions does not go without the case, the release, the configuration and what the original did."""
-    form = yaml.safe_load((root / ".github" / "ISSUE_TEMPLATE" / "1-wrong-decision.yml").read_text(encoding="utf-8"))
-    required = {part["id"] for part in form["body"] if part.get("validations", {}).get("required")}
-    assert required >= {"version", "release", "case", "configuration", "command", "original"}

@@ -11,9 +11,8 @@ import pytest
 from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.cluster import Given
-from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
+from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
 from kubeclassic.framework.options import Classic, options_of
-from kubeclassic.framework.plugins.nodename import NodeName
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, NEWEST_RELEASE
 from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node, unresolvable
@@ -169,11 +168,6 @@ class TestExplain:
             asked = [ours.explain(name).record(details=True) for _ in range(3)]
             assert asked == [ours.schedule(name).record(details=True)] * 3
 
-    def test_nobody_leaves(self) -> None:
-        """A preemption that is explained evicts nobody."""
-        ours = scheduler(node("a", cpu="2"), pod("low", on="a", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
-        assert [ours.explain("high").record() for _ in range(2)] == [ours.schedule("high").record()] * 2
-
     @pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
     def test_volumes_stay_free(self, release: str, root: Path) -> None:
         """Explaining a pod with volumes decides nothing about them."""
@@ -311,11 +305,6 @@ class TestProfiles:
         assert found is not None
         assert found.node == "a"
 
-    def test_who_is_preempted(self) -> None:
-        """Who made others leave is tried once more."""
-        ours = scheduler(node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5), release=NEW)
-        assert hosts(ours.run()) == ["a", None, "a"]
-
     def test_plugins_of_ones_own(self) -> None:
         """They join the default profile at every point that they have; with a profile, where that says."""
         OnlyLast.reserved.clear()
@@ -325,11 +314,6 @@ class TestProfiles:
         profile = document({"plugins": {"reserve": {"enabled": [{"name": "OnlyLast"}]}}})
         assert scheduler(*self.NODES, pod("q"), profile=profile, plugins=[OnlyLast]).schedule("q").host == "a"
         assert OnlyLast.reserved == ["p on c", "q on a"]
-
-    def test_tie_break(self) -> None:
-        """Among equals the choice can be another than the first."""
-        ours = scheduler(*map(node, "abc"), pod("p"), release=NEW, tie_break=lambda ties, times: (ties - 1, False))
-        assert ours.schedule("p").host == "c"
 
 
 class TestConfiguration:
@@ -380,11 +364,6 @@ class TestConfiguration:
         assert scheduler(release=release).algorithm.percentage == RELEASES[release].default_percentage
         assert scheduler(release=release, percentage_of_nodes_to_score=7).algorithm.percentage == 7
 
-    def test_preemption_and_memory(self) -> None:
-        """Preemption and memory can be switched off."""
-        ours = scheduler(node("a", cpu="1"), pod("low", on="a", requests={"cpu": 1}), preemption=False, memory_bytes=0)
-        assert ours.schedule(pod("high", requests={"cpu": 1}, priority=5)).preemption is None
-
     @pytest.mark.parametrize(
         ("tie_break", "expected"),
         [("release", "aaa"), ("first", "aaa"), ("round-robin", "abc"), (lambda ties, times: (ties - 1, True), "ccc")],
@@ -393,11 +372,6 @@ class TestConfiguration:
         """Which of the best is a matter of taste: by name, or by a function of one's own."""
         ours = scheduler(*self.NODES, tie_break=tie_break, policy={"priorities": []})
         assert hosts([ours.schedule(pod(name)) for name in "pqr"]) == list(expected)
-
-    def test_random(self) -> None:
-        """Lots are drawn by seed."""
-        drawn = ["".join(filter(None, hosts(scheduler(*self.NODES, *map(pod, "pqrst"), tie_break="random", seed=7).run()))) for _ in "ab"]
-        assert drawn[0] == drawn[1]
 
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
@@ -418,41 +392,3 @@ class TestConfiguration:
     def test_refusals(self, options: dict[str, Any], kind: type[KubeclassicError], message: str) -> None:
         """What does not exist or is out of range is refused in one line, with near names."""
         assert refusal_text(kind, scheduler, **options).startswith(message)
-
-    @pytest.mark.parametrize(
-        ("options", "kind", "message"),
-        [
-            (
-                {"policy": {}},
-                UnknownNameError,
-                "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
-                f", got one, which release {NEW} does not have",
-            ),
-            ({"provider": "DefaultProvider"}, UnknownNameError, "provider: expected a profile, got DefaultProvider, which"),
-            ({"hard_pod_affinity_weight": 5}, UnknownNameError, "hard_pod_affinity_weight: expected hardPodAffinityWeight of "),
-            ({"equivalence_cache": True}, UnknownNameError, "equivalence_cache: expected none, got one, which"),
-            ({"scheduler_name": "mine"}, UnknownNameError, "scheduler_name: expected schedulerName of a profile, got mine"),
-            ({"catalogue": CATALOGUE.with_(last_name)}, UnknownNameError, "catalogue: expected plugins, got one, which"),
-            (
-                {"release": "1.16", "profile": {}},
-                UnknownNameError,
-                f"profile: expected release {NEWEST_RELEASE}, got one, which release 1.16 does not have",
-            ),
-            ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: expected a catalogue, got one, which release 1.16"),
-            ({"gates": {"EvenPodsSpread": True}}, PolicyError, "gates: unrecognized feature gate: EvenPodsSpread"),
-            ({"profile": {}}, PolicyError, "Object 'Kind' is missing"),
-            ({"profile": "nope.yaml"}, PolicyError, "nope.yaml: no such file or directory"),
-            ({"profile": configuration(), "gates": {"AllAlpha": True}}, PolicyError, "gates: expected none beside a configuration"),
-            ({"percentage_of_nodes_to_score": 101}, PolicyError, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-"),
-            ({"plugins": [Plugin]}, PolicyError, "plugin Plugin: name: expected a name of its own, got nothing"),
-            ({"plugins": [NodeName]}, PolicyError, "a plugin named NodeName already exists"),
-        ],
-    )
-    def test_refusals_of_the_framework(self, options: dict[str, Any], kind: type[KubeclassicError], message: str) -> None:
-        """What one kind of releases has and the other has not is refused in one line, and so are bad profiles and plugins."""
-        assert refusal_text(kind, scheduler, **{"release": NEW, **options}).startswith(message)
-
-    def test_a_cluster_of_broken_files(self, tmp_path: Path) -> None:
-        """Files that cannot be read say where."""
-        with pytest.raises(ManifestError, match="no such file or directory"):
-            Cluster.load(tmp_path / "nope.yaml")
