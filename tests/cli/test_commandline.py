@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
-import yaml
 
 from kubeclassic.cli import COMMANDS, cli, run
-from kubeclassic.cli.declaring.commands import INPUT, MOST_SHOWN, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup, CommonOption
+from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
 from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
@@ -62,14 +57,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def walk(command: click.Command) -> Iterator[click.Command]:
-    """A command and all that are below it."""
-    yield command
-    if isinstance(command, click.Group):
-        for below in command.commands.values():
-            yield from walk(below)
-
-
 class TestHelp:
     @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in COMMANDS)], ids=" ".join)
     def test_help_imports_nothing_heavy(self, arguments: list[str]) -> None:
@@ -99,57 +86,12 @@ class TestHelp:
         assert 100 < modules <= MODULES_TO_SIMULATE
         assert 100 < classes <= CLASSES_TO_SIMULATE
 
-    @pytest.mark.parametrize(("given", "seen"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
-    def test_no_threads_wait_for_matrices(self, given: dict[str, str], seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """numpy's library for matrices starts no threads, unless the user names a number of them."""
-        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-        show = "print(os.environ['OPENBLAS_NUM_THREADS'], file=sys.stderr)"
-        done = program("--version", before=f"import atexit, os\natexit.register(lambda: {show})\n", environment=given)
-        assert done.stderr.split() == [seen]
-
-    def test_the_end_looks_for_no_garbage(self) -> None:
-        """When the process ends, what it holds is out of the garbage collector's sight."""
-        show = "print(gc.get_freeze_count() > len(sys.modules), file=sys.stderr)"
-        done = program("--version", before=f"import atexit, gc\natexit.register(lambda: {show})\n")
-        assert done.stderr.split() == ["True"]
-
-    def test_the_table_has_the_commands_own_words(self) -> None:
-        """The short help in the table of commands is that of the command itself."""
-        assert {name: place.short_help for name, place in COMMANDS.items()} == {name: one.short_help for name, one in cli.commands.items()}
-
     @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
     def test_alone_it_prints_its_help(self, arguments: list[str]) -> None:
         """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit status 0."""
         told = ran(*arguments)
         assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
         assert told.out.startswith("Usage: kubeclassic")
-
-    @pytest.mark.parametrize("name", ["simulate", "conform"])
-    def test_options_are_in_groups(self, name: str) -> None:
-        """The options of a command are told by what they are about, input first, each once."""
-        told = ran(name, "--help-all", status=(0, 1)).out
-        headings = [line.rstrip(":") for line in told.splitlines() if line.endswith("ptions:") and not line.startswith(" ")]
-        assert headings == [INPUT, SCHEDULER, OUTPUT, OTHER]
-        options = [line.split()[0].rstrip(",") for line in told.split("Input options:")[1].splitlines() if line.startswith("  -")]
-        assert len(options) == len(set(options)) > 10
-
-    def test_every_command_has_groups_of_options(self) -> None:
-        """All commands, also those below others, are of the kind that has groups, and every option in a group is some command's."""
-        found = list(walk(cli))
-        assert [one.name for one in found if not isinstance(one, Command | CommandGroup)] == []
-        there = {name for one in found for param in one.params for name in param.opts}
-        assert set(SECTIONS) - there == set()
-
-
-class TestFormats:
-    @pytest.mark.parametrize(
-        "command", [["import", "openb", "nodes.csv", "pods.csv"], ["policy", "migrate", str(ROOT / "examples/policies/openshift-3.json")]]
-    )
-    def test_o_is_a_format_everywhere(self, folder: Path, command: list[str]) -> None:
-        """-o chooses the format and --output the file."""
-        gates = ["--release", "1.12", "--feature-gates", "TaintNodesByCondition=false"] if command[0] == "policy" else []
-        assert ran(*command, *gates, "-o", "json", "--output", "new.json").err.count("note: ") == 0
-        assert yaml.safe_load(ran(*command, *gates, "-o", "yaml").out) == json.loads(Path("new.json").read_text())
 
 
 class TestEnding:
@@ -210,9 +152,7 @@ class TestRules:
             ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
         ],
     )
-    def test_a_file_that_fails(
-        self, folder: Path, text: str | None, says: str, frames: list[str]
-    ) -> None:
+    def test_a_file_that_fails(self, folder: Path, text: str | None, says: str, frames: list[str]) -> None:
         """A file that is not there, or fails as it is imported, is one line with its place; -v shows the frames of the user's files."""
         if text is not None:
             (folder / "bad.py").write_text(text)
@@ -222,11 +162,6 @@ class TestRules:
 
 
 class TestPolicies:
-    @pytest.mark.parametrize("file", ["scheduler-config.yaml", "openshift-4-configmap.yaml", "bin-packing.json"])
-    def test_check_reads_what_migrate_reads(self, file: str) -> None:
-        """A component configuration, a ConfigMap and a Policy are all understood by ``policy check``."""
-        assert ran("policy", "check", str(ROOT / "examples/policies" / file), "-o", "json").document["priorities"]
-
     def test_check_of_a_provider(self, folder: Path) -> None:
         """A component configuration that names a provider is shown with that provider's rules."""
         text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
@@ -316,18 +251,8 @@ class TestCommands:
         """``version`` and ``help`` do what they say."""
         assert printed(*guessed) == printed(*meant) != ""
 
-    @pytest.mark.parametrize("flag", ["-A", "--all-namespaces"])
-    def test_all_namespaces(self, flag: str) -> None:
-        """-A, which every line that makes a dump has, changes nothing."""
-        told = ran("simulate", CLUSTER, flag, status=1)
-        assert told == ran("simulate", CLUSTER, status=1)
-
 
 class TestDrain:
-    def test_names_for_kubectl(self) -> None:
-        """-o name prints the nodes that can go, a line each, and nothing else on standard output."""
-        assert printed(*DRAIN, "--auto", "--keep", "1", "-o", "name") == "worker-2\nworker-4\n"
-
     @pytest.mark.parametrize(
         "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
     )
@@ -342,25 +267,3 @@ class TestDrain:
         """A flag that nobody has is an error as before, and what comes after -- is no flag."""
         assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
         assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err
-
-
-class TestOneself:
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [("# another one\n", pytest.ExitCode.USAGE_ERROR), ((ROOT / "traces.py").read_text(), pytest.ExitCode.NO_TESTS_COLLECTED)],
-    )
-    def test_tests_of_an_old_copy_stop(self, text: str, status: pytest.ExitCode, tmp_path: Path) -> None:
-        """pytest in a checkout of which an older copy is installed stops with a sentence that says what to do; an equal one is taken."""
-        copy = tmp_path / "kubeclassic"
-        copy.mkdir()
-        (copy / "__init__.py").write_bytes((ROOT / "__init__.py").read_bytes())
-        (copy / "traces.py").write_text(text)
-        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/golden']))"
-        program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {asked}"]
-        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
-        told = done.stdout + done.stderr
-        says = f"these tests would run on the copy in {copy}, in which traces.py is not as here: install it again"
-        stops = status is pytest.ExitCode.USAGE_ERROR
-        assert (says in told) == stops
-        assert ("pip install --editable '.[test]'" in told) == stops
-        assert done.returncode == status

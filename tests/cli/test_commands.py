@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
@@ -79,21 +78,6 @@ main()
 
 
 class TestOptions:
-    def test_the_roomier_node_is_taken(self, folder: Path) -> None:
-        """Without options the pod goes to the emptier node."""
-        assert hosts("cluster.yaml") == {"default/web": "a"}
-
-    @pytest.mark.parametrize("flag", ["--provider", "--algorithm-provider"])
-    def test_provider(self, folder: Path, flag: str) -> None:
-        """ClusterAutoscalerProvider packs, under kube-scheduler's own flag too."""
-        assert hosts("cluster.yaml", flag, "ClusterAutoscalerProvider") == {"default/web": "b"}
-
-    @pytest.mark.parametrize("flag", ["--policy", "--policy-config-file"])
-    def test_policy(self, folder: Path, flag: str) -> None:
-        """A Policy's priorities decide, under kube-scheduler's own flag too."""
-        (folder / "policy.json").write_text('{"apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
-        assert hosts("cluster.yaml", flag, "policy.json") == {"default/web": "b"}
-
     @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
     def test_policy_in_a_config_map(self, folder: Path, release: str) -> None:
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
@@ -102,18 +86,6 @@ class TestOptions:
         (folder / "map.json").write_text(json.dumps(config_map))
         assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
         assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
-
-    def test_config(self, folder: Path) -> None:
-        """A component configuration names the provider; an option that is given as well counts before it."""
-        text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
-        (folder / "config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
-        assert hosts("cluster.yaml", "--config", "config.yaml") == {"default/web": "b"}
-        assert hosts("cluster.yaml", "--config", "config.yaml", "--provider", "DefaultProvider") == {"default/web": "a"}
-
-    def test_scheduler_name(self, folder: Path) -> None:
-        """Pods of another scheduler are ignored and counted."""
-        assert hosts("cluster.yaml", "--scheduler-name", "mine") == {}
-        assert "ignored: 1 for another scheduler\n" in ran("simulate", "cluster.yaml", "--scheduler-name", "mine", status=(0, 1)).err
 
     def test_rules(self, folder: Path) -> None:
         """A user's predicate changes the host."""
@@ -127,17 +99,8 @@ class TestOptions:
         assert hosts("cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
         assert hosts("cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
 
-    @pytest.mark.parametrize("release", [*ALL_RELEASES, "v1.14.3", f"v{ALL_RELEASES[-1]}.14"])
-    def test_releases(self, folder: Path, release: str) -> None:
-        """Every release schedules, by any of its names."""
-        assert hosts("cluster.yaml", "--release", release) == {"default/web": "a"}
-
 
 class TestHelp:
-    def test_version(self) -> None:
-        """--version names the program, installed or not."""
-        assert ran("--version").out.startswith("kubeclassic ")
-
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
     def test_completion(self, shell: str) -> None:
         """Each shell gets a script that asks the program."""

@@ -51,12 +51,6 @@ class TestMigrate:
         told = str(run("-", "--to", "1.16", stdin="{}").exception)
         assert told.endswith("1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads")
 
-    def test_into_a_file(self, run: Run, tmp_path: Path) -> None:
-        """With --output the profile is in the file, and standard output stays empty."""
-        result = run(EXAMPLES / "policies" / "openshift-labels.json", "--output", tmp_path / "profile.yaml")
-        assert (result.exit_code, result.stdout) == (0, "")
-        assert load_configuration(tmp_path / "profile.yaml").profiles
-
     def test_a_refusal_leaves_the_file_alone(self, run: Run, tmp_path: Path) -> None:
         """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
         target = tmp_path / "profile.yaml"
@@ -73,27 +67,6 @@ class TestMigrate:
         assert document["extenders"][0]["httpTimeout"] == "2s"
         assert "DefaultPreemption" not in json.dumps(document)
 
-    def test_gates(self, run: Run) -> None:
-        """Gates decide which rules the old release has, as elsewhere."""
-        result = run(EXAMPLES / "policies" / "openshift-3.json", "--release", "1.12", "--feature-gates", "TaintNodesByCondition=false")
-        assert result.exit_code == 0
-        assert "CheckNodeDiskPressure: conditions are not looked at" in result.stderr
-
-
-class TestDeviations:
-    def test_it_is_told(self, run: Run) -> None:
-        """A note says where upstream's own translation does something else."""
-        result = run("-", stdin='{"apiVersion": "v1", "priorities": [{"name": "BalancedResourceAllocation", "weight": 3}]}')
-        assert "(upstream's translation keeps the weight" in result.stderr
-        assert yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["score"]["enabled"][0]["weight"] == 6
-
-    def test_selector_spread(self, run: Run) -> None:
-        """--selector-spread keeps the old formula, and says what that plugin is worth."""
-        policy = '{"apiVersion": "v1", "priorities": [{"name": "SelectorSpreadPriority", "weight": 2}]}'
-        result = run("-", "--selector-spread", stdin=policy)
-        assert {"name": "SelectorSpread", "weight": 2} in yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["multiPoint"]["enabled"]
-        assert "do not count on it in later releases" in result.stderr
-
 
 def said(stderr: str) -> list[str]:
     """The lines of *stderr* before the sentences about what the releases do not read."""
@@ -101,26 +74,6 @@ def said(stderr: str) -> list[str]:
 
 
 class TestCheck:
-    def test_agreement(self, run: Run) -> None:
-        """Where all decisions are the same the exit status is 0, and their number is told."""
-        result = run(EXAMPLES / "policies" / "openshift-labels.json", "--check", EXAMPLES / "cluster")
-        assert said(result.stderr)[-2:] == [
-            "22 decisions of both: 22 the same",
-            "  the same nodes fit in 22, the same ones are best in 22; with any tie-break profile takes one of policy's best in 22",
-        ]
-        assert result.exit_code == 0
-
-    def test_equals_are_no_difference_and_not_the_same(self, run: Run) -> None:
-        """Where the profile takes other nodes of the old release's best the exit status is 0, and their number and causes are told."""
-        result = run(EXAMPLES / "policies" / "kubernetes-defaults-spelled-out.json", "--check", EXAMPLES / "cluster")
-        lines = said(result.stderr)
-        assert result.exit_code == 0
-        assert lines[-3:-1] == [
-            "22 decisions of both: 18 the same",
-            "  4 equally good: another node, which policy scores as high as its own",
-        ]
-        assert [line.split()[:4] for line in lines if "both nodes fit in both" in line] == [["4", "equally", "good", "score"]]
-
     def test_differences(self, run: Run) -> None:
         """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all the same."""
         result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster")
@@ -135,12 +88,6 @@ class TestCheck:
         assert "  6 different" in result.stderr
         assert yaml.safe_load(result.stdout)["profiles"]
 
-    def test_some_are_shown(self, run: Run) -> None:
-        """--show says how many differences are told one by one, and what is left is counted."""
-        result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster", "--show", "2")
-        assert result.stderr.count("different: ") == 2
-        assert "4 more are different" in result.stderr
-
     @pytest.mark.parametrize("suffix", [".json", ".html", ".txt"])
     def test_a_report(self, run: Run, tmp_path: Path, suffix: str) -> None:
         """--report writes the whole comparison, with both tables, in the form of its name."""
@@ -153,14 +100,6 @@ class TestCheck:
             found = json.loads(text)
             assert (found["mode"], found["against"][0]["agreement"]["different"]) == ("locked", 6)
             assert all(decision["nodes"] for one in found["differences"] for decision in one["decisions"].values())
-
-    def test_newer_labels(self, run: Run) -> None:
-        """Nodes with zones by the old label alone are told of; with --newer-labels the profile sees zones, as after an upgrade."""
-        policy = EXAMPLES / "policies" / "kubernetes-classic.json"
-        before, after = (run(policy, *more, "--check", EXAMPLES / "cluster") for more in ((), ("--newer-labels",)))
-        assert "warning: 11 nodes have label failure-domain.beta.kubernetes.io/zone and not topology.kubernetes.io/zone" in before.stderr
-        assert "warning: 11 nodes" not in after.stderr
-        assert (before.exit_code, after.exit_code) == (1, 0)
 
     @pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md"))
     def test_every_example(self, run: Run, name: str, tmp_path: Path) -> None:

@@ -120,33 +120,8 @@ class TestWhichProfile:
         said = ran("simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)).err
         assert "ignored: 1 for another scheduler\n" in said
 
-    @pytest.mark.parametrize(("gate", "host"), [("true", None), ("false", "a")])
-    def test_feature_gates(self, folder: Path, gate: str, host: str | None) -> None:
-        """Gates are those of the release: without PodSchedulingReadiness nobody is gated."""
-        (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
-        found = hosts(*NEW, "--pods", "more.yaml", "--feature-gates", f"PodSchedulingReadiness={gate}")
-        assert found["held"] == host
-
 
 class TestDecisions:
-    def test_a_pod_that_is_gated(self, folder: Path) -> None:
-        """A pod with scheduling gates is not tried, whatever the order, which its record and the summary say."""
-        (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}, {"name": "audit"}]))
-        for order in ("input", "priority", "queue"):
-            found = cycles(*NEW, "--pods", "more.yaml", "--order", order)
-            assert found["held"]["error"] == "waiting for scheduling gates: [quota audit]"
-            assert found["web"]["host"] == "a"
-        told = ran("simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json", status=1)
-        assert {key: told.document["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
-            "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "decisions": 1,
-        }  # fmt: skip
-        assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
-
-    def test_without_details(self, folder: Path) -> None:
-        """Without details a record has the host, the error, the plugins to blame, the preemption and which cycle it is, alone."""
-        decided = {"pod": "default/web", "host": "a", "error": None, "preemption": None, "plugins": []}
-        assert cycles(*NEW)["web"] == {**decided, "retry": False, "final": True}
-
     def test_what_runs(self, folder: Path) -> None:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
         told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
@@ -179,37 +154,3 @@ class TestExplain:
         assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
             (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
         ]
-
-    def test_table(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The tables have plugins and codes for heads."""
-        monkeypatch.setattr("kubeclassic.cli.report.tables.width_of", lambda stream: 200)
-        (folder / "more.yaml").write_text(pod("big", "5"))
-        assert "(each plugin: raw -> normalized x weight)" in ran("explain", "cluster.yaml", "web", *NEW, "-o", "wide").out
-        said = ran("explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide").out
-        assert [line.split() for line in said.splitlines() if line.startswith("NODE ")][1] == [
-            "NODE", "PLUGIN", "CODE", "REASONS", "WHAT", "FAILS", "SHORT", "OF",
-        ]  # fmt: skip
-
-
-class TestPluginsOfOnesOwn:
-    @pytest.mark.parametrize(("place", "host"), [("NotOnA", "b"), ("BOTH", "b")])
-    def test_without_a_profile_they_run(self, folder: Path, place: str, host: str) -> None:
-        """A class, or a list of them, joins the default profile at every point that it has."""
-        found = cycles(*NEW, "--rules", f"my_plugins:{place}", "--details")["web"]
-        assert (found["host"], found["failed"]["a"]) == (host, ["node(s) were called a"])
-        assert found["statuses"]["a"] == {"plugin": "NotOnA", "code": "Unschedulable"}
-
-    def test_a_profile_says_where_they_run(self, folder: Path) -> None:
-        """With a profile only what it names runs, with the weight that it gives."""
-        text = f"{HEADER}profiles: [{{plugins: {{score: {{enabled: [{{name: LikesB, weight: 9}}]}}}}}}]\n"
-        (folder / "likes.yaml").write_text(text)
-        found = cycles("--profile", "likes.yaml", "--rules", "my_plugins:BOTH", "--details")["web"]
-        assert (found["host"], found["priorities"]["LikesB"]) == ("b", {"a": 0, "b": 100})
-        assert "NotOnA" not in {status["plugin"] for status in found["statuses"].values()}
-
-    @pytest.mark.parametrize("command", ["explain", "replay"])
-    def test_in_the_other_commands(self, folder: Path, command: str) -> None:
-        """They have their say in explanations and replays too."""
-        arguments = [command, "cluster.yaml", *(["web"] if command == "explain" else []), *NEW, "--rules", "my_plugins:NotOnA"]
-        out = ran(*arguments).out
-        assert "default/web: b" in out if command == "explain" else '"pod":"default/web","node":"b"' in out

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.algorithmprovider import CATALOGUE, RELEASES
+from kubeclassic.algorithmprovider import CATALOGUE
 from kubeclassic.framework import schedulerspec
 from tests.support.program import ran
 
@@ -277,11 +277,6 @@ class TestPolicies:
         lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release)
         assert lines == [f"kubeclassic: policy.json: {first}{text}"]
 
-    def test_every_release_is_asked(self) -> None:
-        """No release is left out."""
-        assert tuple(RELEASES) == FIVE
-        assert {name for name, refusal in REFUSALS.items() if not refusal.releases} == set()
-
 
 class TestPlaces:
     @pytest.mark.parametrize("file", ["a", "Policy", "not in valid range.json"])
@@ -317,20 +312,3 @@ class TestPlaces:
         assert told("simulate", "cluster.yaml", "--policy", "policy.json") == [f"kubeclassic: policy.json: {NO_PREDICATE.format('No pe')}"]
         refused, hint = told("policy", "check", "policy.json", status=1)
         assert (refused, "no release has No pe; " in hint) == (f"refused by 1.16: policy.json: {NO_PREDICATE.format('No pe')}", True)
-
-
-PROVIDERS = "expected DefaultProvider or ClusterAutoscalerProvider"
-
-
-@each_release
-class TestProviders:
-    def test_option(self, told: Callable[..., list[str]], release: str) -> None:
-        """A provider that there is not is refused."""
-        lines = told("simulate", "cluster.yaml", "--provider", "Nope", "--release", release)
-        assert lines == [f'kubeclassic: --provider: plugin "Nope" has not been registered, {PROVIDERS}']
-
-    def test_configuration(self, told: Callable[..., list[str]], release: str) -> None:
-        """So is one that ``--config`` names."""
-        config("{provider: Nope}")
-        lines = told("simulate", "cluster.yaml", "--config", "config.yaml", "--release", release)
-        assert lines == [f'kubeclassic: --config: plugin "Nope" has not been registered, {PROVIDERS}']

@@ -8,7 +8,6 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.questions.replay.inputs.inputs import read_inputs
 from kubeclassic.questions.replay.outputs import ResultFileError, check_places
-from kubeclassic.questions.replay.recording import Recording
 from kubeclassic.questions.replay.settings import Places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text
@@ -93,12 +91,6 @@ class TestResults:
         (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
         assert "1 pod still waits" in ran("replay", "in.yaml", status=1).err
 
-    def test_help_teaches(self) -> None:
-        """The help says what goes in, what comes out, and gives examples."""
-        told = ran("replay", "--help-all").out
-        words = ("PATHS, in any combination", "Exit status 0", "--until", "kubeclassic replay scenario.yaml")
-        assert all(word in told for word in words)
-
 
 @pytest.mark.whole
 def test_an_interrupt_stops_cleanly(folder: Path) -> None:
@@ -139,33 +131,6 @@ def test_the_same_seed_gives_the_same_bytes(folder: Path) -> None:
     part = ran("replay", "busy.yaml", "--seed", "4", "--until", "50", status=(0, 1)).out
     assert whole == again
     assert whole.startswith(part[: part.rindex('{"time":')])
-
-
-def test_an_interrupted_replay_has_no_summary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an interrupt leaves are the first events of the whole run, and exit status 130."""
-    (folder / "in.yaml").write_text(NODE + pod("one") + pod("two"))
-    whole = ran("replay", "in.yaml").out
-    steps = Recording.run
-
-    def stopping(recording: Recording) -> Iterator[int]:
-        for done in steps(recording):
-            yield done
-            recording.stopped = done == 9
-
-    monkeypatch.setattr(Recording, "run", stopping)
-    part, err = ran("replay", "in.yaml", "--output", "e.jsonl", status=130)
-    written = (folder / "e.jsonl").read_text()
-    assert (part, err.endswith("\ninterrupted\n"), bool(written)) == ("", True, True)
-    assert whole.startswith(written)
-    assert len(written) < len(whole)
-
-
-ROOMY_NODE = "kind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: '4', memory: 8Gi, pods: '10'}}\n"
-SCENARIO = """
-- {opcode: createNodes, count: 2}
-- {opcode: createPods, count: 3, runTime: 50s, podTemplate: {spec: {containers: [{name: c}]}}}
-- {opcode: sleep, duration: 100s}
-"""
 
 
 # --- places ---------------------------------------------------------------------------------------------------------
@@ -213,7 +178,7 @@ def test_a_device_is_written_to() -> None:
         ("{opcode: sleep, duration: 1000000000000000}", "duration: expected at most 100 years, got 1000000000000000"),
         ("{opcode: sleep, duration: [1]}", "duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got a list"),
         ("{opcode: sleep, duratoin: 1s}", 'duratoin: got an unknown field; did you mean "duration"'),
-        ("{opcode: slep}", 'opcode: expected one of '),
+        ("{opcode: slep}", "opcode: expected one of "),
         ("{opcode: [sleep]}", "opcode: expected one of "),
     ],
 )

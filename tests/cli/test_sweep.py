@@ -9,15 +9,13 @@ import os
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-import kubeclassic
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
 from kubeclassic.framework.userrules import rule_files
 from tests.conftest import ROOT
-from tests.support.program import heavy_modules, ran
+from tests.support.program import ran
 
 GRID = "grid: {release: ['1.12', '1.16'], order: shuffled, seed: [0, 2]}\n"
 
@@ -52,12 +50,6 @@ class TestForms:
         document = json.loads(Path("runs.json").read_text())
         assert document == ran("sweep", "sweep.yaml", "-o", "json", "-j", "1").document
         assert document["apiVersion"] == API_VERSION
-
-    def test_parquet_by_frames(self, sweep: Path) -> None:
-        """In Python the table is a DataFrame, and by that a Parquet file."""
-        found = kubeclassic.sweep("sweep.yaml")
-        found.to_frame().to_parquet("runs.parquet")
-        assert list(pd.read_parquet("runs.parquet")["placed"]) == [row["placed"] for row in found.rows]
 
 
 @pytest.mark.whole
@@ -104,7 +96,3 @@ class TestEndings:
         told = ran("sweep", "sweep.yaml", status=1)
         assert 'plugin "Nobody" has not been registered' in told.out
         assert told.err.startswith("2 runs, 1 failed\n")
-
-    def test_help_imports_nothing_heavy(self) -> None:
-        """The help is there without the engine."""
-        assert heavy_modules("sweep", "--help") == []

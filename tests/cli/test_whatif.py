@@ -37,12 +37,6 @@ class TestText:
         out = told(path, "asked", "--what-if").out
         assert "Raise the priority from 0 to 1 -> a; default/other would have to leave" in out
 
-    def test_nothing_to_change(self, told: Ran) -> None:
-        """A pod that gets a node needs no change, and one that gets the wanted node neither."""
-        out = told(EXAMPLE, "shop/orders-1", "--what-if").out
-        assert out.splitlines()[:2] == ["shop/orders-1: database-c1", "It gets database-c1 as it is, so nothing has to change."]
-        told(EXAMPLE, "shop/orders-1", "--want", "database-c1")
-
     def test_nothing_helps(self, told: Ran) -> None:
         """Where no single change helps it says so, with exit status 1."""
         out = told(EXAMPLE, "shop/orders-1", "--want", "general-a1", "--release", "1.16", status=1).out
@@ -65,12 +59,6 @@ class TestText:
         out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
         assert "PREDICATE" in out
         assert "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1" in out
-
-    def test_a_pod_that_is_passed_over(self, told: Ran, tmp_path: Path) -> None:
-        """A pod that no scheduler looks at is told why; nothing is tried."""
-        path = written(tmp_path, node("a"), {**pod("asked"), "status": {"phase": "Succeeded"}})
-        out = told(path, "asked", "--what-if", status=1).out
-        assert out == "default/asked: <none>\nNot scheduled: it has finished (phase Succeeded), so no scheduler looks at it any more.\n"
 
     def test_edits_come_first(self, told: Ran) -> None:
         """What --what-if prints can be given back with --set."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from kubeclassic.api.objects import Pod
@@ -14,8 +12,6 @@ from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.farrules import FarRules
-from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 
@@ -137,57 +133,3 @@ class TestWhatIsReadOff:
 
 
 # --- what would be wrong --------------------------------------------------------------------------------------------
-
-
-def _one_more(whole: Callable[..., Any], far: FarRules, *given: Any) -> Any:
-    found = whole(far, *given).copy()
-    found[:1] += 1
-    return found
-
-
-def _but_the_first(whole: Callable[..., Any], far: FarRules, nodes: Any) -> Any:
-    found = whole(far, nodes)
-    found = np.ones(nodes.n, np.bool_) if found is None else found.copy()
-    found[:1] = False
-    return found
-
-
-FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "a rule that looks beyond the row gives one more": (FarRules, "reduced", _one_more),
-    "a node that fits is left out": (FarRules, "passed", _but_the_first),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_verify_mode_finds_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Details that are wrong are an error that says so."""
-    owner, method, broken = FAULTS[name]
-    whole = vars(owner)[method]
-    monkeypatch.setattr(owner, method, lambda *given: broken(whole, *given))
-    with verifying(), pytest.raises(StaleError, match=r"details|board"):
-        _days()
-
-
-def test_nothing_is_wrong_without_a_fault() -> None:
-    """The same days pass where nothing is broken."""
-    with verifying():
-        _days()
-
-
-def _days() -> None:
-    for release in RELEASES:
-        _day(release)
-
-
-def _day(release: str) -> None:
-    """Pods of two sizes come, some of a service, some that prefer a zone, and a node changes."""
-    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z1"]}]}
-    preferring = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 3, "preference": term}]}}
-    made = cluster(release)
-    EventFeed(made).put(obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}}))
-    for number in range(12):
-        place(made, small(f"a{number}"))
-        place(made, small(f"b{number}", "300m", labels={"app": "x"} if number > 2 else {}))
-        place(made, small(f"c{number}", affinity=preferring))
-        if number == 6:
-            EventFeed(made).put(node("n00", cpu="2", **TAINTED))

@@ -64,24 +64,3 @@ def test_every_class_of_cells_is_looked_at() -> None:
     """The classes above are the release and all groups of cells that there are."""
     groups = {made for name, made in vars(release).items() if name.endswith("Cells")}
     assert {Release, *groups} == HOLDERS.keys()
-
-
-class Made(Struct):
-    """Two cells for the watcher."""
-
-    used: int
-    unused: int
-
-
-class TestTheWatcher:
-    """The check above can fail."""
-
-    @pytest.mark.parametrize("text", ["self.release.used", "release.used + 1", "f(cycle.release.used[0])"])
-    def test_a_cell_without_reader_is_found(self, text: str) -> None:
-        """Only what is read off a holder counts as read."""
-        assert unread(Made, {"release"}, loads([ast.parse(text)])) == ["unused"]
-
-    @pytest.mark.parametrize("text", ["release.used = 1", "other.used", "Release(used=1, unused=2)", "'release.used'", "used"])
-    def test_what_is_no_reader(self, text: str) -> None:
-        """Cells that are written, or fields of the same name elsewhere, are no readers."""
-        assert unread(Made, {"release"}, loads([ast.parse(text)])) == ["used", "unused"]

@@ -62,11 +62,6 @@ def test_all_are_there(dump: str) -> None:
     assert {name for one in warnings for name in one["pods"]} == {"data/nopvc", "data/other", "data/mesh", "data/odd"}
 
 
-def test_csv_says_what_does_not_count(dump: str) -> None:
-    """CSV has no place for it, so standard error says what does not count."""
-    assert "1 pod is judged without its sidecars" in ran("explain", dump, "web", "-o", "csv", *RELEASE, status=(0, 1)).err
-
-
 def test_a_pod_whose_node_is_gone_is_named(tmp_path: Path) -> None:
     """In JSON the pod of a warning is its name alone, also where the text says on which node it was."""
     path = tmp_path / "dump.json"

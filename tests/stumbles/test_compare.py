@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli.report.tables import write_view
-from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
-from kubeclassic.framework.cycle.diagnosis import Diagnosis
 from kubeclassic.questions.compare.ask import CompareResult
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
@@ -83,10 +80,6 @@ def sampled() -> Scenario:
 
 
 class TestTheMode:
-    def test_locked_is_the_default(self) -> None:
-        """Unless asked otherwise all decide on the same state, so that no difference follows from an earlier one."""
-        assert ran("compare", CLUSTER, "--a", "release=1.16", "--b", "release=1.27", "-o", "json", status=1).document["mode"] == LOCKED
-
     def test_free_mode_names_the_first_difference(self) -> None:
         """In mode free the verdict is followed by the first pod on which the two differ, as later ones can follow from it."""
         found = falling_out(FREE)
@@ -133,19 +126,6 @@ class TestWhy:
         assert "1 pod is gated by 1.16 or 1.27, and placed by the other one" in text
         assert "gated" in page_of(result)
 
-    def test_the_reasons_of_one_node_are_asked_for_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """To tell why one node does not fit, the reasons of the other nodes are not made."""
-
-        def refuse(self: object) -> None:
-            raise AssertionError("the reasons of all nodes were made")
-
-        monkeypatch.setattr(Diagnosis, "statuses", refuse)
-        monkeypatch.setattr(Details, "visited", property(refuse))
-        objects = scenario(node("a", labels={"disk": "hdd"}), node("b", labels={"disk": "ssd"}), pod("p", nodeSelector={"disk": "ssd"}))
-        empty = {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}}
-        found = compared(objects, {"a": engine_for("1.27", {}), "b": engine_for("1.16", empty)})
-        assert found.differences[0].causes["b"].text == "node(s) didn't match Pod's node affinity/selector"
-
 
 class TestConfigurations:
     @pytest.fixture
@@ -175,18 +155,3 @@ class TestForms:
         wanted = [(found["pod"], name, cause["rule"] or "") for found in record["differences"] for name, cause in found["causes"].items()]
         assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
         assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"
-
-
-def test_the_status_of_one_row_is_that_of_all() -> None:
-    """What is asked for one node is what the list of all nodes has for it."""
-    engine = engine_for("1.27", {})
-    objects = scenario(node("a"), node("b", unschedulable=True), node("c", cpu="1"), pod("p", requests={"cpu": 2}), pod("q", nodeName=""))
-    record = compare(objects, {"a": engine, "b": engine_for("1.16", {})})
-    run_of = record.sides[0].run
-    details = run_of.ask(replace(objects.pending[0], metadata=replace(objects.pending[0].metadata, name="r"))).details
-    assert details is not None
-    statuses = details.statuses
-    assert [row for row in range(len(details.names)) if details.has_visited(row)] == sorted(details.visited)
-    for row, name in enumerate(details.names):
-        refusal = details.refusal(row)
-        assert (refusal.reasons if refusal else None) == (statuses[name].reasons if name in statuses else None)

@@ -82,10 +82,6 @@ class TestArchives:
         (tmp_path / name).write_bytes(ARCHIVES[name](MEMBERS))
         assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [("Pod", "p"), ("Node", "n")]
 
-    def test_it_comes_through_a_pipe_too(self) -> None:
-        """Standard input may be an archive."""
-        assert len(load("-", stdin=io.BytesIO(in_tar(MEMBERS, "w:gz"))).objects) == 2
-
     def test_errors_name_the_file_in_it(self, tmp_path: Path) -> None:
         """What is wrong in an archive says in which of its files."""
         assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith("a/b.json, line 1, column 10: broken JSON: ")
@@ -115,12 +111,6 @@ class TestArchives:
         says = refusal("d", made({f"{i}.yaml": b" " * 9000 for i in range(5)}), tmp_path)
         assert "expected at most 30,720 bytes, got " in says
         assert "; set KUBECLASSIC_MAX_UNPACKED=" in says
-
-    def test_a_header_may_lie(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What counts is what a file unpacks to, not what the archive says of it."""
-        monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
-        content = zipped({"n.yaml": b" " * 90_000}).replace((90_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
-        assert "broken archive" in refusal("d", content, tmp_path) or "at most" in refusal("d", content, tmp_path)
 
     @pytest.mark.parametrize("cut", [200, 20])
     def test_broken_ones_are_refused(self, cut: int, tmp_path: Path) -> None:
@@ -243,26 +233,6 @@ class TestConfigurations:
 
 
 class TestNames:
-    @pytest.mark.parametrize("release", ["latest", "1.37", "1.11"])
-    def test_releases(self, release: str) -> None:
-        """A release that there is not says in a word which there are, auto among them."""
-        says = told("simulate", CLUSTER, "--release", release)
-        assert says == f'kubeclassic: release: expected 1.12 to 1.36 or auto, got "{release}"\n'
-
-    def test_providers(self) -> None:
-        """The option and the providers are named."""
-        says = told("simulate", CLUSTER, "--provider", "Foo")
-        wanted = "expected DefaultProvider or ClusterAutoscalerProvider"
-        assert says == f'kubeclassic: --provider: plugin "Foo" has not been registered, {wanted}\n'
-
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_gates(self, release: str) -> None:
-        """The option is named, and near gates, or where all are listed."""
-        says = told("simulate", CLUSTER, "--release", release, "--feature-gates", "Foo=true")
-        wanted = f"`kubeclassic releases {release}` lists those of {release}"
-        assert says == f"kubeclassic: --feature-gates: unrecognized feature gate: Foo; {wanted}\n"
-        assert "gate" in ran("releases", release).out
-
     def test_namespaces(self) -> None:
         """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
         says = told("simulate", CLUSTER, "-n", "shp", status=1)

@@ -99,14 +99,6 @@ class TestWhatFails:
         assert "no node has it; pool is general on 2, gpu on 1" in asked("spot", form="table")
 
     @RELEASES
-    def test_the_taint(self, release: str, asked: Any) -> None:
-        """For a pod that lacks a toleration alone, the node with the GPUs is the nearest, and its taint is named."""
-        found = asked("gpu", "--release", release)
-        assert found["nodes"][0]["node"] == "gpu-1"
-        assert causes(found)["gpu-1"] == ["taint nvidia.com/gpu=present:NoSchedule"]
-        assert "The nearest is gpu-1: taint nvidia.com/gpu=present:NoSchedule." in asked("gpu", "--release", release, form="table")
-
-    @RELEASES
     def test_the_term_of_affinity(self, release: str, asked: Any) -> None:
         """Of two terms of pod affinity the one that fails on a node is named there, in every release."""
         found = asked("near", "--release", release)
@@ -143,39 +135,6 @@ class TestWhatFails:
         found = ran("explain", str(path), "spread", "--release", release, "-o", "json").document
         assert found["host"] == "general-b"
         assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
-
-    def test_every_form_has_it(self, asked: Any) -> None:
-        """Text, wide text, CSV and the page name it too."""
-        for form in ("table", "wide", "csv", "html"):
-            assert "nodeSelector pool=genral" in asked("typo", form=form)
-
-
-class TestTheTypoFirst:
-    @RELEASES
-    @pytest.mark.parametrize(
-        ("name", "edit"), [("typo", "nodeSelector.pool=general"), ("key", "nodeSelector.pol- nodeSelector.pool=general")]
-    )
-    def test_a_selector(self, release: str, name: str, edit: str, asked: Any) -> None:
-        """A selector that no node meets, and one that is near it, are what comes first; labels with the typo come after it."""
-        found = asked(name, "--what-if", "--release", release)
-        first = found["suggestions"][0]
-        assert (first["kind"], first["patch"]) == ("nodeSelector", [f"pod default/{name} {edit}"])
-        told = asked(name, "--what-if", "--release", release, form="table")
-        wrong = "pool=genral" if name == "typo" else "pol=general"
-        assert f"nodeSelector {wrong}: no node has it; 2 have pool=general.\n" in told
-        assert f"  1. Ask for pool=general, not for {wrong}: no node has that, and 2 nodes have pool=general -> general-" in told
-
-    def test_several_things_wrong(self, asked: Any) -> None:
-        """Where no single change helps, what nothing in the cluster meets is named all the same."""
-        told = asked("near", "--what-if", form="table")
-        assert "podAffinity app=cahce by kubernetes.io/hostname: no pod on a node matches; 1 with app=cache.\n" in told
-
-    def test_what_overcommits_says_so(self, asked: Any) -> None:
-        """A rule that is left out is left out for every pod: the suggestion says what happens then."""
-        for release in ("1.16", "1.34"):
-            found = asked("gpu", "--what-if", "--release", release)
-            rules = [one["change"] for one in found["suggestions"] if one["kind"] == "rule"]
-            assert any("(pods will request more than their nodes have)" in words for words in rules)
 
 
 class TestWhatIsMissing:

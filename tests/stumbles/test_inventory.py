@@ -108,31 +108,6 @@ class TestWorkloads:
             " (kubectl get replicasets)"
         ]
 
-    @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet"])
-    def test_pods_without_owner_references_are_adopted(self, told: Told, kind: str) -> None:
-        """Pods that nobody controls belong to the workload whose selector matches them."""
-        owner = workload(kind, "web", 2)
-        if kind == "ReplicationController":
-            owner["spec"]["selector"] = {"app": "web"}
-        there = [pod(f"web-{i}", on=name, labels={"app": "web"}) for i, name in enumerate("ab")]
-        assert told.of(node("a"), node("b"), owner, *there).placed == []
-
-    def test_a_cron_job_makes_no_pod_unless_asked(self, told: Told) -> None:
-        """A CronJob makes no pods, and says so; with --cron-jobs it makes those of one Job."""
-        job = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
-        cron_job = manifest("CronJob", "report", spec={"schedule": "0 3 * * *", "jobTemplate": job})
-        assert told.of(node("a"), cron_job).placed == []
-        assert told.warnings() == ["CronJob default/report: a CronJob makes no pods here unless asked (--cron-jobs)"]
-        assert told.of(node("a"), cron_job, options=("--cron-jobs",)).placed == ["default/report-1-0"]
-        assert told.warnings() == []
-
-    def test_a_cron_job_runs_whose_job_is_missing(self, told: Told) -> None:
-        """Pods of a Job that is not in the input show that its CronJob runs already."""
-        job = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
-        cron_job = manifest("CronJob", "report", spec={"jobTemplate": job})
-        there = pod("report-28-x", on="a", owner=("Job", "report-28"))
-        assert told.of(node("a"), cron_job, there, options=("--cron-jobs",)).placed == []
-
     @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "DaemonSet", "Job"])
     def test_workloads_given_twice_count_once(self, told: Told, kind: str) -> None:
         """--pods with workloads that are there already does not double them: the last one counts."""
@@ -157,17 +132,6 @@ class TestWorkloads:
 
 class TestReleases:
     """Point 6."""
-
-    def test_nodes_of_another_release_are_told(self, told: Told) -> None:
-        """Nodes that say v1.27 get a note where an option of Policies chose the release; none where the release was chosen."""
-        given = (node("a", version="v1.27.3"), node("b", version="v1.27.3"), pod("p"))
-        provider = ("--provider", "DefaultProvider")
-        assert told.of(*given, options=provider).warnings() == [
-            "Node a and 1 more: its kubelet is of 1.27, and the release is 1.16 by default (--release auto takes that of the nodes)"
-        ]
-        assert told.of(*given, options=("--release", "1.16")).warnings() == []
-        assert told.of(*given).warnings() == []
-        assert told.of(node("a", version="v1.16.9"), pod("p"), options=provider).warnings() == []
 
     @pytest.mark.parametrize(
         ("version", "line"),
@@ -246,13 +210,6 @@ class TestReleases:
         assert told.of(node("a"), spread, options=("--release", "1.16", "--feature-gates", "EvenPodsSpread=true")).warnings() == []
         assert told.of(node("a"), spread, options=("--release", "1.27")).warnings() == []
 
-    def test_newer_zone_labels_alone(self, told: Told) -> None:
-        """Nodes with the newer zone label alone are told where the release reads the older one."""
-        zoned = node("a", labels={"topology.kubernetes.io/zone": "z"})
-        (line,) = told.of(zoned, pod("p"), options=("--release", "1.16")).warnings()
-        assert line.startswith("Node a: release 1.16 does not read its zone")
-        assert told.of(zoned, pod("p"), options=("--release", "1.27")).warnings() == []
-
 
 class TestWarnings:
     """Point 7."""
@@ -293,38 +250,11 @@ class TestPriorities:
         assert json.loads(told.out.splitlines()[0])["pod"] == "default/urgent"
         assert "1 pod evicted to make room" in told.err
 
-    def test_without_the_gate_no_class_is_needed(self, told: Told) -> None:
-        """Without gate PodPriority a pod whose class is missing is admitted."""
-        asked = ("--release", "1.13", "--feature-gates", "PodPriority=false")
-        assert told.of(node("a"), pod("p", priorityClassName="nope"), options=asked).placed == ["default/p"]
-
     def test_functions_look_at_the_gate_too(self) -> None:
         """The functions of the package admit pods as the command does."""
         asked: dict[str, Any] = {"release": "1.14", "order": "queue"}
         assert dict(simulate(self.CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted) == {}
         assert dict(simulate(self.CLUSTER, **keywords_of(asked)).evicted) == {"default/there": "default/urgent"}
-
-    @pytest.mark.parametrize(
-        ("release", "victim"), [("1.12", "old"), ("1.14", "old"), ("1.15", "young"), ("1.16", "young"), ("1.27", "young")]
-    )
-    def test_pods_without_start_time_are_the_youngest(self, told: Told, release: str, victim: str) -> None:
-        """Of equal victims the one that has not started leaves, in releases that look at start times; else the last one of the node."""
-        full = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
-        asks = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
-        young, old = (pod(name, on="a", live=True, **asks) for name in ("young", "old"))
-        old["status"] = {"startTime": "2023-06-01T08:00:00Z"}
-        told.of(full, young, old, pod("p", priority=9, **asks), options=("--release", release, "-o", "json", "--details"))
-        first = json.loads(told.out)["decisions"][0]
-        assert first["preemption"]["victims"] == [f"default/{victim}"]
-
-    @pytest.mark.parametrize(("release", "host"), [("1.14", "a"), ("1.15", "b"), ("1.16", "b"), ("1.27", "b")])
-    def test_a_node_whose_pod_has_not_started_is_preferred(self, told: Told, release: str, host: str) -> None:
-        """Of nodes with equal victims the one whose victim has no start time is taken, where start times count; else the first."""
-        asks = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "8"}}}]}
-        old, young = (pod(name, on=on, live=True, **asks) for name, on in (("old", "a"), ("young", "b")))
-        old["status"] = {"startTime": "2023-06-01T08:00:00Z"}
-        told.of(node("a"), node("b"), old, young, pod("p", priority=9, **asks), options=("--release", release, "-o", "name"))
-        assert told.out == f"default/p {host}\n"
 
 
 class TestOtherInput:
@@ -336,10 +266,3 @@ class TestOtherInput:
         said = ran("simulate", str(tmp_path / "openb.csv"), status=2).err
         assert "got a CSV file" in said
         assert "`kubeclassic import`" in said
-
-    def test_a_table_is_explained(self, told: Told) -> None:
-        """A Table of the API is refused, or warned of, with what to ask kubectl for."""
-        table = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}
-        assert told.of(table).status == 2
-        assert "`kubectl get -o json`" in told.err
-        assert len(told.of(node("a"), table).warnings("kind Table")) == 1

@@ -56,11 +56,6 @@ class TestDisks:
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "3"]) == 0
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "0"]) == 2
 
-    @pytest.mark.parametrize("release", BY_CSI_ALONE)
-    def test_without_such_limits(self, release: str, cluster: str) -> None:
-        """Where only the CSINode limits volumes, the option changes nothing."""
-        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "2"]) == 0
-
     def test_each_side_of_a_comparison(self, cluster: str) -> None:
         """In a comparison each side can have a limit of its own."""
         said = ran("compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json", status=1).out
@@ -99,22 +94,6 @@ class TestManyResources:
             assert len(decision.failed["a"]) == len(told)
         assert decision.preemption is not None
         assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == ("a", ["low"])
-
-    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.22", "1.27"])
-    @pytest.mark.parametrize("form", ["table", "wide", "json"])
-    def test_every_report(self, release: str, form: str, tmp_path: Path) -> None:
-        """Forty kinds of resources are in the summary, and every command takes them."""
-        items: list[Any] = [
-            {"kind": "Node", "metadata": {"name": n}, "status": {"allocatable": {"cpu": "4", "pods": "9", **MANY}}} for n in "ab"
-        ]
-        container = {"name": "c", "image": "i", "resources": {"requests": MANY}}
-        items += [{"kind": "Pod", "metadata": {"name": n}, "spec": {"containers": [container]}} for n in "pqr"]
-        (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": items}))
-        file = str(tmp_path / "cluster.json")
-        told = ran("simulate", file, "--release", release, "-o", form, status=1)
-        assert all(name in told.err for name in MANY)
-        assert run(["explain", file, "r", "--release", release]) == 1
-        assert run(["compare", file, "--a", f"release={release}", "--b", "release=1.16", "-o", "html"]) in (0, 1)
 
 
 class TestIntegersThatWrap:

@@ -162,16 +162,6 @@ def test_the_failing_term_is_named(name: str, asked: Any) -> None:
     assert all(sentence in text for sentence in NAMED[name])
 
 
-def test_no_change_is_told_twice(asked: Any) -> None:
-    """The same edits come once, whatever led to them."""
-    several = 0
-    for name in FIRST:
-        patches = [frozenset(one["patch"]) for one in asked(name)[0]["suggestions"]]
-        assert len(set(patches)) == len(patches)
-        several += len(patches) > 1
-    assert several
-
-
 def test_a_node_that_has_no_device_is_not_given_one(asked: Any) -> None:
     """A pod that asks for a GPU is not told to ask for none, nor that other nodes get some, while a node has them."""
     edits = [edit for name in ("value", "elsewhere") for one in asked(name)[0]["suggestions"] for edit in one["patch"]]

@@ -135,16 +135,3 @@ class TestProgress:
             while "scheduling" not in stream.getvalue():
                 time.sleep(0.01)
         assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
-
-
-def test_a_page_does_not_publish_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page names the files that were read, not the folders of the one who made it: in its warnings and its command neither."""
-    dump = tmp_path / "dump.json"
-    odd = {"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulabel": True}, "status": {"allocatable": {"cpu": "1", "pods": "1"}}}
-    dump.write_text(json.dumps({"kind": "List", "items": [odd]}), encoding="utf-8")
-    for words in (["simulate", str(dump)], ["simulate", str(dump), f"--report={tmp_path / 'page.html'}"]):
-        monkeypatch.setattr("sys.argv", ["kubeclassic", *words, "-o", "html"])
-        page = ran(*words, "-o", "html", status=(0, 1)).out
-        assert "dump.json" in page
-        assert "unschedulabel" in page
-        assert str(tmp_path) not in page

@@ -23,7 +23,6 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.rules import CATALOGUE, Batch, Cycle, Reads, Template, priority
 from tests.support.build import node, pod
-from tests.support.program import ran
 
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
@@ -72,15 +71,6 @@ def test_no_repr_is_long(release: str) -> None:
     assert re.fullmatch(r"<Decision: default/p0 on n0 \((\d+) of \1 nodes visited fit\)>", repr(decision))
 
 
-@pytest.mark.parametrize("name", ["details", "details.search", "details.ranking", "details.search.verdict.plain.nodes"])
-def test_what_hangs_on_a_decision_says_what_it_is(name: str) -> None:
-    """The parts of a decision name themselves and count what they hold."""
-    found: Any = Scheduler(crowd(30)).schedule("p0")
-    for part in name.split("."):
-        found = getattr(found, part)
-    assert re.fullmatch(r"<\w+[: ].*\b30\b.*>", repr(found))
-
-
 def test_notebooks_get_html(example: Cluster) -> None:
     """Clusters, decisions and results have a form for notebooks, by itself and escaped."""
     decision = Scheduler(example, "1.16").explain("analytics/yearly-report")
@@ -100,14 +90,6 @@ def test_help_shows_every_option_on_a_line_of_its_own(kind: type) -> None:
     """``help(Classic)`` and ``help(Framework)`` have each option that there is, one a line."""
     told = re.findall(r"^:param (\w+):", inspect.getdoc(kind) or "", flags=re.MULTILINE)
     assert told == list(inspect.signature(kind).parameters)
-
-
-def test_schedule_and_run_keep_details_alike() -> None:
-    """``schedule``, ``run`` and ``decisions`` have the same default for details."""
-    scheduler = Scheduler(crowd(3))
-    assert scheduler.schedule("p0").has_details
-    assert all(decision.has_details for decision in scheduler.run(["p1"]))
-    assert [decision.has_details for decision in scheduler.decisions()] == [True]
 
 
 def test_decisions_come_one_by_one() -> None:
@@ -137,20 +119,6 @@ def test_objects_are_deleted_by_name(example: Cluster) -> None:
         example.delete("nod/general-a1")
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_results_are_frames(library: str, example: Cluster) -> None:
-    """Decisions, pods and nodes come as a DataFrame of the library that is there."""
-    scheduler = Scheduler(example)
-    decision = scheduler.explain("shop/orders-0").to_frame(library)
-    assert type(decision).__module__.startswith(library)
-    assert list(decision.columns)[:3] == ["node", "fits", "total"]
-    found = kubeclassic.simulate(example)
-    assert found.to_frame(library=library).shape[0] == 22
-    assert found.to_frame("nodes", library).shape[0] == 11
-    with pytest.raises(KubeclassicError, match=r'^table: expected pods or nodes or .*, got "pod"'):
-        found.to_frame("pod")
-
-
 def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster) -> None:
     """Without pandas and polars the error says what to install, and nothing else imports them."""
     for name in ("pandas", "polars"):
@@ -162,26 +130,6 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
 
 
 # --- 20: what the commands do -----------------------------------------------------------------------------------------
-
-
-def printed(*arguments: str) -> Any:
-    """The JSON that a command prints."""
-    return ran(*arguments, status=(0, 1)).document
-
-
-def test_simulate_is_one_call(root: Path, example: Cluster) -> None:
-    """``kubeclassic.simulate`` decides as the command does, on paths, a Cluster or manifests alike."""
-    path = root / "examples" / "cluster"
-    cycles = printed("simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["decisions"]
-    hosts = {cycle["pod"]: cycle["host"] for cycle in cycles}
-    for given in (path, [str(path)], example, list(example.objects)):
-        found = kubeclassic.simulate(given, scheduler="1.14", order="priority")
-        assert found.hosts == hosts
-    assert repr(found) == "<SimulationResult: release 1.14, pods 22, placed 21, unschedulable 1, nodes 11>"
-    assert not found.ok
-    more = kubeclassic.simulate(example, pods={"kind": "Pod", "metadata": {"name": "more"}})
-    assert len(more.decisions) == 23
-    assert len(example.pods) == 30
 
 
 def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
@@ -197,21 +145,6 @@ def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
     events: list[Any] = []
     assert kubeclassic.replay([path], scheduler=Classic(seed=7), on_event=events.append).events == ()
     assert events == list(found.events)
-
-
-def test_replay_takes_a_cluster(example: Cluster) -> None:
-    """A Cluster can be replayed as it is, and places what ``simulate`` places."""
-    assert kubeclassic.replay(example).summary.scheduled == 21
-
-
-def test_migrate_is_one_call(root: Path, example: Cluster) -> None:
-    """``kubeclassic.migrate`` gives a profile that a scheduler takes, and checks it on a cluster."""
-    found = kubeclassic.migrate(root / "examples" / "policies" / "kubernetes-classic.json", "1.16", check=example, newer_labels=True)
-    assert found.ok
-    assert found.comparison is not None
-    assert found.comparison.record()["mode"] == "locked"
-    assert Scheduler(example, Framework(release="1.27", profile=found.profile)).profiles
-    assert "kind: KubeSchedulerConfiguration" in found.yaml()
 
 
 def test_import_openb_is_one_call(tmp_path: Path) -> None:
@@ -334,17 +267,3 @@ def test_unknown_options_are_refused(example: Cluster) -> None:
 
 
 # --- explaining a pod that waits for its node -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("release", ALL_RELEASES)
-def test_explain_decides_as_the_cycle_does(release: str) -> None:
-    """What ``explain`` says of a nominated pod is what its next cycle decides, with the equivalence cache too."""
-    options: dict[str, Any] = {"equivalence_cache": True} if release in ("1.12", "1.13") else {}
-    objects = [node("a", cpu="2"), node("b", cpu="1"), pod("old", requests={"cpu": 2}, on="a")]
-    waiting = [pod("new", requests={"cpu": 2}, priority=10), pod("near", requests={"cpu": 2}, priority=10)]
-    scheduler = Scheduler(Cluster([*objects, *waiting]), options_of({"release": release, **options}))
-    assert scheduler.schedule("new").victims
-    nominations = {name: [item.key for item in scheduler._run.engine.nominations.on(name)] for name in "ab"}
-    told = scheduler.explain("new").record(details=True)
-    assert {name: [item.key for item in scheduler._run.engine.nominations.on(name)] for name in "ab"} == nominations
-    assert scheduler.schedule("new").record(details=True) == told

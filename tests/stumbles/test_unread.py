@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import kubeclassic
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
@@ -98,18 +97,6 @@ class TestAnswers:
 
 
 class TestPython:
-    def test_results_have_warnings(self) -> None:
-        """Results of Python have the same warnings, as values and in their records."""
-        found = kubeclassic.simulate(dump(), scheduler="1.27")
-        assert SIDECARS in map(str, (group.text for group in found.warnings))
-        assert about_sidecars(found.record()["warnings"])["pods"] == PODS
-        assert about_sidecars(kubeclassic.drain(dump(), "cpu-a", scheduler="1.27", force=True).record()["warnings"])["pods"] == PODS
-
-    def test_sweep(self) -> None:
-        """A sweep says for which releases of its grid something does not count."""
-        found = kubeclassic.sweep({"cluster": dump(), "grid": {"release": ["1.27", "1.34"]}})
-        assert about_sidecars(found.record()["warnings"])["release"] == "1.27"
-
     def test_resizes(self) -> None:
         """A pod counts as resized where its status says more than its spec, and the release does not read that."""
         resized = obj({

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -15,7 +12,6 @@ import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
-from kubeclassic.simulation.sides import MODES, Mode
 from tests.conftest import ROOT
 from tests.support.program import ran
 
@@ -54,22 +50,6 @@ def test_a_drain_names_whom_it_closes() -> None:
 def test_what_runs_out(resource: str, said: str) -> None:
     """Places for pods do not "has run out"."""
     assert short_name(resource) + used_up(resource) == said
-
-
-def test_decisions_are_no_cycles() -> None:
-    """Pages and texts of simulate and compare count decisions; cycles are the engine's word."""
-    html = printed("compare", CLUSTER, "--a", "1.12", "--b", "1.16", "-o", "html", status=1)
-    assert "22 pods, 22 decisions, mode locked" in html
-    assert ">Cycles<" not in html
-    text = printed("compare", CLUSTER, "--a", "1.12", "--b", "1.16", status=1)
-    assert "locked: 22 pods, 22 decisions" in text
-
-
-@pytest.mark.parametrize("function", [kubeclassic.compare, kubeclassic.upgrade])
-def test_a_mode_is_one_of_two(function: Callable[..., object]) -> None:
-    """Type checkers know the modes, so that ``mode="lockd"`` does not pass."""
-    assert inspect.signature(function).parameters["mode"].annotation == "Mode"
-    assert get_args(Mode) == MODES
 
 
 PUZZLES = re.compile(r"among the best|held back|passed over|not admitted|\bcycles\b|\blots\b|amongBest|heldBack|passedOver", re.IGNORECASE)

@@ -13,7 +13,6 @@ from kubeclassic.exceptions import ManifestError
 from tests.support.refusals import refusal_text
 
 AFFINITY = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod(**spec: Any) -> o.Pod:
@@ -27,17 +26,6 @@ def container(**fields: Any) -> o.Container:
 
 
 class TestPod:
-    def test_containers(self) -> None:
-        """Requests and limits may be texts or numbers; ports keep what is given."""
-        ports = [{"containerPort": 80, "hostPort": 8080, "hostIP": "1.2.3.4", "protocol": "UDP"}, {"containerPort": 81}]
-        decoded = container(name="c", image="i", resources={"requests": {"cpu": 1.5}, "limits": {"memory": "1Gi"}}, ports=ports)
-        assert decoded.requests == {"cpu": Quantity.of("1500m")}
-        assert decoded.limits == {"memory": Quantity.of(2**30)}
-        assert decoded.ports == (
-            o.ContainerPort(container_port=80, host_port=8080, host_ip="1.2.3.4", protocol="UDP"),
-            o.ContainerPort(container_port=81),
-        )
-
     @pytest.mark.parametrize(
         ("volume", "wanted"),
         [
@@ -119,89 +107,6 @@ class TestNullAndEmpty:
 
 
 class TestOtherKinds:
-    @pytest.mark.parametrize(
-        ("document", "wanted"),
-        [
-            (
-                {
-                    "kind": "PersistentVolume",
-                    "spec": {
-                        "capacity": {"storage": "1Gi"},
-                        "csi": {"driver": "d", "volumeHandle": "h"},
-                        "volumeMode": "Block",
-                        "claimRef": {"namespace": "x", "name": "c", "uid": "u"},
-                        "nodeAffinity": {"required": {}},
-                    },
-                    "status": {"phase": "Bound"},
-                },
-                o.PersistentVolume(
-                    spec=o.PersistentVolumeSpec(
-                        csi=o.CSI(driver="d", volume_handle="h"),
-                        capacity=o.Map(storage=Quantity.of("1Gi")),
-                        volume_mode="Block",
-                        claim_ref=o.ObjectReference(namespace="x", name="c", uid="u"),
-                        reached_from=o.VolumeNodeAffinity(required=o.NodeSelector()),
-                    ),
-                    status=o.VolumeStatus(phase="Bound"),
-                ),
-            ),
-            (
-                {
-                    "kind": "PersistentVolumeClaim",
-                    "spec": {"volumeName": "v", "resources": {"requests": {"storage": 5}}, "accessModes": ["ReadWriteOnce"]},
-                },
-                o.PersistentVolumeClaim(
-                    spec=o.PersistentVolumeClaimSpec(
-                        volume_name="v", resources=o.ResourceRequirements(requests=o.Map(storage=Quantity.of(5))),
-                        access_modes=("ReadWriteOnce",),
-                    )
-                ),
-            ),
-            (
-                {
-                    "kind": "CSINode",
-                    "spec": {"drivers": [{"name": "d", "nodeID": "i", "topologyKeys": None, "allocatable": {"count": 3}}, {"name": "e"}]},
-                },
-                o.CSINode(
-                    spec=o.CSINodeSpec(
-                        drivers=(
-                            o.CSINodeDriver(name="d", node_id="i", allocatable=o.VolumeNodeResources(count=3)), o.CSINodeDriver(name="e"),
-                        )
-                    )
-                ),
-            ),
-            (
-                {"kind": "VolumeAttachment", "spec": {"attacher": "d", "nodeName": "n", "source": {"persistentVolumeName": "v"}}},
-                o.VolumeAttachment(
-                    spec=o.VolumeAttachmentSpec(
-                        attacher="d", node_name="n", source=o.VolumeAttachmentSource(persistent_volume_name="v")
-                    )
-                ),
-            ),
-            ({"kind": "VolumeAttachment", "spec": {"source": {"inlineVolumeSpec": {}}}}, o.VolumeAttachment()),
-            ({"kind": "PersistentVolumeClaim", "spec": {"volumeAttributesClassName": None}}, o.PersistentVolumeClaim()),
-            (
-                {
-                    "kind": "PodDisruptionBudget",
-                    "spec": {"selector": {}},
-                    "status": {"disruptionsAllowed": 2, "disruptedPods": {"a": "2020-01-01T00:00:00Z"}},
-                },
-                o.PodDisruptionBudget(
-                    spec=o.PodDisruptionBudgetSpec(selector=o.LabelSelector()),
-                    status=o.PodDisruptionBudgetStatus(disruptions_allowed=2, disrupted_pods=o.Map(a="2020-01-01T00:00:00Z")),
-                ),
-            ),
-            (
-                {"kind": "ReplicationController", "spec": {"selector": {"a": "1"}}},
-                o.ReplicationController(spec=o.ServiceSpec(selector=o.Map(a="1"))),
-            ),
-            ({"kind": "Secret", "data": 5}, None),
-        ],
-    )
-    def test_kinds(self, document: dict[str, Any], wanted: o.KubeObject | None) -> None:
-        """Fields are found where the API has them, nulls are absent, and a kind that scheduling does not read is None."""
-        assert decode(document) == wanted
-
     def test_owner_references(self) -> None:
         """The controlling owner is found."""
         owners = [{"kind": "A", "name": "a"}, {"kind": "B", "name": "b", "uid": "u", "controller": True, "apiVersion": "apps/v1"}]
