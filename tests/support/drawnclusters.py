@@ -27,6 +27,8 @@ class Drawn:
     preferring: float = 0.3
     """The share of pods that prefer some racks."""
     nodes: int = 20
+    pods: int = 60
+    """Those that wait."""
 
     def __call__(self) -> Iterator[Scenario]:
         for seed in range(self.seeds):
@@ -34,7 +36,7 @@ class Drawn:
             services = [obj({"kind": "Service", "metadata": {"name": app}, "spec": {"selector": {"app": app}}}) for app in APPS[:4]]
             nodes = [self._node(number, lots) for number in range(self.nodes)]
             there = [self._pod(f"b{number}", lots, on=lots.choice(nodes).name) for number in range(2 * self.nodes)]
-            yield Scenario((*services, *nodes, *there), tuple(self._pod(f"p{number}", lots) for number in range(60)))
+            yield Scenario((*services, *nodes, *there), tuple(self._pod(f"p{number}", lots) for number in range(self.pods)))
 
     @staticmethod
     def _node(number: int, lots: random.Random) -> Node:

@@ -577,6 +577,20 @@ MUTANTS = (
         "extenders",
     ),
     Mutant(
+        "disks: pods of the row are not declared",
+        "predicates/nodiskconflict.py",
+        '"NoDiskConflict", reads=Reads.PODS,',
+        '"NoDiskConflict", reads=Reads.NODE,',
+        "test_paths.py",
+    ),
+    Mutant(
+        "selectorspread: services are not declared",
+        "priorities/selectorspread.py",
+        "reads=Reads.COUNTS | Reads.LISTINGS, key=_key",
+        "reads=Reads.COUNTS, key=_key",
+        "test_paths.py",
+    ),
+    Mutant(
         "classes: a counter that moved does not judge again",
         "core/incremental/classes.py",
         "                watch.seen = watch.counter.revision\n                self.is_judged = False",

@@ -82,7 +82,7 @@ TEXTS = st.text(max_size=4) | st.text('\x00\x1f\x7f/<\\"\n', max_size=4)
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
 
 
-@given(value=st.recursive(SCALARS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner)))
+@given(value=st.recursive(SCALARS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=9))
 def test_indented_is_as_by_the_standard_library(value: Any) -> None:
     """Whatever the value: the same characters as by json.dumps with an indent of two."""
     assert indented(value) == json.dumps(value, indent=2)

@@ -88,7 +88,7 @@ class TestExactly:
     def test_the_differences_are_the_cycles_that_differ(self, pair: tuple[str, str]) -> None:
         """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for the state decide otherwise."""
         seen = 0
-        for scenario in Drawn(seeds=2, nodes=6)():
+        for scenario in Drawn(seeds=2, nodes=6, pods=20)():
             made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
             found = compare(scenario, made, mode=LOCKED)
             state, wanted = list(scenario.objects), []

@@ -58,11 +58,6 @@ class TestMoves:
         """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same reason if that is nowhere."""
         follow(town(nodes, placed, waiting), drawn)
 
-    def test_fifty_moves_of_the_example(self) -> None:
-        """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
-        draw = random.Random(28)
-        follow(example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)])
-
     @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
     def test_what_is_known_is_used_again(self, release: str) -> None:
         """The scheduler is used again after an edit, its table after a weight, and no longer after a node has gone."""
