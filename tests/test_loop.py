@@ -1,12 +1,8 @@
 """The timed loop of ``tests/bench/loop.py``: its line, its check of hosts, and the cases that it makes and reads."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,21 +17,21 @@ FIGURES = ["pods", "cpu_seconds", "loop_seconds", "calibration"]
 
 
 @pytest.fixture
-def case(tmp_path: Path) -> str:
+def case(tmp_path):
     """A small case file of 1.16."""
-    made: dict[str, Any] = CaseSize(nodes=3, existing=3, pods=4).case("1.16", bare=True)
+    made = CaseSize(nodes=3, existing=3, pods=4).case("1.16", bare=True)
     path = tmp_path / "small.jsonl"
     path.write_text(json.dumps({**made, **{key: list(made[key]) for key in ("objects", "pending")}}) + "\n")
     return str(path)
 
 
-def hosts(path: Path, *names: str | None) -> str:
+def hosts(path, *names):
     """A file of *names* for the pods of the small case."""
     path.write_text(json.dumps({"pods": [f"default/p{number:05}" for number in range(len(names))], "hosts": names}))
     return str(path)
 
 
-def test_the_line_of_a_case(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_line_of_a_case(case, tmp_path, capsys):
     """One line of JSON with pods, seconds and the measure of the machine, where each pod got the host that the file has."""
     right = hosts(tmp_path / "right.json", "node-00000", "node-00000", "node-00000", "node-00001")
     assert main(["--repeat", "2", "--check", right, case]) == 0
@@ -46,7 +42,7 @@ def test_the_line_of_a_case(case: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert found["cpu_seconds"] > 0 < found["loop_seconds"]
 
 
-def test_other_hosts_are_found(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_hosts_are_found(case, tmp_path, capsys):
     """A pod with another host than in the file, one too many and one too few: exit status 1, which pod, and no figures."""
     wrong = hosts(tmp_path / "wrong.json", "node-00000", "node-00002", "node-00000", "node-00001", "node-00001")
     assert main(["--repeat", "1", "--check", wrong, case]) == 1
@@ -59,7 +55,7 @@ def test_other_hosts_are_found(case: str, tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.whole
-def test_whole_commands_on_a_real_dump() -> None:
+def test_whole_commands_on_a_real_dump():
     """``real.py`` has a row for each command, with its ratio to ``json.load``, its memory, and the decisions that were quick."""
     words = ["--nodes", "20", "--waiting", "40"]
     found = subprocess.run([sys.executable, str(ROOT / "tests" / "bench" / "real.py"), *words], capture_output=True, text=True, check=True)
@@ -70,7 +66,7 @@ def test_whole_commands_on_a_real_dump() -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "basic-1000" else pytest.mark.whole) for name in CASES])
-def test_the_timed_run_has_the_originals_hosts(name: str, shared: Path) -> None:
+def test_the_timed_run_has_the_originals_hosts(name, shared):
     """The run that README quotes decides, pod by pod, what the original decided."""
     files = shared / "bench" / f"{name}.hosts.json.gz", shared / "bench" / f"{name}.jsonl.gz"
     assert main(["--repeat", "1", "--check", *map(str, files)]) == 0

@@ -1,7 +1,5 @@
 """What users stumbled over on the command line itself: help, formats, options, exit statuses, Ctrl-C and signals."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -47,7 +45,7 @@ STOPPED = "import os, signal\ndef judge():\n    os.kill(os.getpid(), signal.{})\
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder with a cluster, a trace, a Policy and a rule of one's own."""
     files = {"nodes.csv": NODES, "pods.csv": PODS, "cluster.yaml": NODE + POD, "net.json": NET}
     for name, text in {**files, "rules/odd.py": ODD, "rules/neighbour.py": "def judge():\n    return None\n"}.items():
@@ -59,17 +57,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 class TestHelp:
     @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in COMMANDS)], ids=" ".join)
-    def test_help_imports_nothing_heavy(self, arguments: list[str]) -> None:
+    def test_help_imports_nothing_heavy(self, arguments):
         """A help or the version imports no numpy, no YAML, no rich and no part of the scheduler."""
         assert heavy_modules(*arguments) == []
 
     @pytest.mark.parametrize("words", ["kubeclassic ", "kubeclassic policy migrate --"])
-    def test_a_tab_imports_nothing_heavy(self, words: str) -> None:
+    def test_a_tab_imports_nothing_heavy(self, words):
         """Neither does the completion of a word."""
         count = str(len(words.split(" ")) - 1)
         assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
 
-    def test_simulate_imports_only_what_it_needs(self) -> None:
+    def test_simulate_imports_only_what_it_needs(self):
         """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that talks to anybody."""
         show = "print('LOADED', *sys.modules, file=sys.stderr)"
         done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\natexit.register(lambda: {show})\n")
@@ -79,7 +77,7 @@ class TestHelp:
         strays = [name for name in loaded if name.removeprefix("kubeclassic.").startswith(NOT_TO_SIMULATE)]
         assert strays == []
 
-    def test_simulate_makes_few_classes(self) -> None:
+    def test_simulate_makes_few_classes(self):
         """To simulate takes no more modules and attrs classes than when they were counted last: a class costs a third of a ms."""
         done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\n{COUNTED}atexit.register(counted)\n")
         modules, classes = map(int, done.stderr.splitlines()[-1].split())
@@ -87,7 +85,7 @@ class TestHelp:
         assert 100 < classes <= CLASSES_TO_SIMULATE
 
     @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
-    def test_alone_it_prints_its_help(self, arguments: list[str]) -> None:
+    def test_alone_it_prints_its_help(self, arguments):
         """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit status 0."""
         told = ran(*arguments)
         assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
@@ -96,7 +94,7 @@ class TestHelp:
 
 class TestEnding:
     @pytest.mark.parametrize("name", ["click", "numpy"])
-    def test_ctrl_c_while_importing(self, folder: Path, name: str) -> None:
+    def test_ctrl_c_while_importing(self, folder, name):
         """Ctrl-C is exit status 130, without a traceback, also while modules are still imported."""
         before = (
             "import importlib.abc\n"
@@ -109,7 +107,7 @@ class TestEnding:
         assert (done.returncode, done.stderr.strip()) == (130, "")
 
     @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
-    def test_a_signal_leaves_no_part_of_a_file(self, folder: Path, name: str, status: int) -> None:
+    def test_a_signal_leaves_no_part_of_a_file(self, folder, name, status):
         """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the usual exit status."""
         (folder / "rules/neighbour.py").write_text(STOPPED.format(name))
         (folder / "out").mkdir()
@@ -121,7 +119,7 @@ class TestEnding:
 
 
 class TestRules:
-    def test_a_rule_that_was_compiled_in(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_rule_that_was_compiled_in(self, folder, capsys):
         """A Policy with a rule that no release has is refused in upstream's words, and one more line says what can supply it."""
         hint = "no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
         assert run(["simulate", "cluster.yaml", "--policy", "net.json"]) == 2
@@ -130,13 +128,13 @@ class TestRules:
         assert run(["policy", "check", "net.json"]) == 1
         assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: net.json: {refused}", f"warning: {hint}"]
 
-    def test_a_file_supplies_it(self, folder: Path) -> None:
+    def test_a_file_supplies_it(self, folder):
         """--rules takes a file and a name in it, which may import what lies beside it."""
         rules = ["--rules", "./rules/odd.py:MINE"]
         assert run(["simulate", "cluster.yaml", "--policy", "net.json", *rules]) == 0
         assert "NetworkMinCost           Policy" in ran("policy", "check", "net.json", *rules).out
 
-    def test_a_file_called_as_another_module(self, folder: Path) -> None:
+    def test_a_file_called_as_another_module(self, folder):
         """A file is taken as it is, even if another module has its name."""
         shutil.copy("rules/odd.py", "rules/json.py")
         assert run(["simulate", "cluster.yaml", "--policy", "net.json", "--rules", "rules/json.py:MINE"]) == 0
@@ -152,7 +150,7 @@ class TestRules:
             ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
         ],
     )
-    def test_a_file_that_fails(self, folder: Path, text: str | None, says: str, frames: list[str]) -> None:
+    def test_a_file_that_fails(self, folder, text, says, frames):
         """A file that is not there, or fails as it is imported, is one line with its place; -v shows the frames of the user's files."""
         if text is not None:
             (folder / "bad.py").write_text(text)
@@ -162,7 +160,7 @@ class TestRules:
 
 
 class TestPolicies:
-    def test_check_of_a_provider(self, folder: Path) -> None:
+    def test_check_of_a_provider(self, folder):
         """A component configuration that names a provider is shown with that provider's rules."""
         text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
         Path("config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
@@ -172,7 +170,7 @@ class TestPolicies:
         assert found["warnings"] == []
 
     @pytest.mark.parametrize(("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")])
-    def test_policies_ended(self, folder: Path, command: str, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_policies_ended(self, folder, command, release, capsys):
         """Asked about a release that has no Policies, the commands say when they ended."""
         assert run(["policy", command, "net.json", "--release", release]) == 2
         says = capsys.readouterr().err
@@ -184,24 +182,24 @@ DRAIN = ["drain", str(ROOT / "examples/drain/cluster.yaml"), "--ignore-daemonset
 ONE_SCREEN = 40
 
 
-def printed(*arguments: str) -> str:
+def printed(*arguments):
     """What a command line that ends well prints."""
     return ran(*arguments).out
 
 
-def options_in(text: str) -> list[str]:
+def options_in(text):
     """The options that a help shows, each by its first name."""
     return [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
 
 
 @pytest.fixture(autouse=True)
-def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def _eighty_columns(monkeypatch):
     """Helps are laid out for a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
 
 
 class TestShortHelp:
-    def test_simulate_fits_on_one_screen(self) -> None:
+    def test_simulate_fits_on_one_screen(self):
         """Ten options, the examples, the exit statuses, and how to see everything."""
         text = printed("simulate", "--help")
         assert text.count("\n") <= ONE_SCREEN
@@ -211,7 +209,7 @@ class TestShortHelp:
         assert "Exit status 0: all placed" in text
         assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
 
-    def test_everything_is_one_more_word(self) -> None:
+    def test_everything_is_one_more_word(self):
         """--help-all has every option that is not hidden, and all that the help ever said."""
         text = printed("simulate", "--help-all")
         shown = [param.opts for param in cli.commands["simulate"].params if not getattr(param, "hidden", False) and param.name != "paths"]
@@ -220,7 +218,7 @@ class TestShortHelp:
         assert "A pod that makes room by evicting others is tried again after all" in " ".join(text.split())
 
     @pytest.mark.parametrize("name", COMMANDS)
-    def test_no_command_shows_too_much(self, name: str) -> None:
+    def test_no_command_shows_too_much(self, name):
         """A command with many options shows those that its declarations call common, at most fifteen; one with few shows all."""
         short, whole = printed(name, "--help"), printed(name, "--help-all")
         assert len(options_in(short)) <= MOST_SHOWN + 2
@@ -232,7 +230,7 @@ class TestShortHelp:
 
 
 class TestCommands:
-    def test_they_stand_in_groups(self) -> None:
+    def test_they_stand_in_groups(self):
         """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
         text = printed("--help")
         heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
@@ -247,7 +245,7 @@ class TestCommands:
             (["help", "policy", "check"], ["policy", "check", "--help"]), (["--help-all"], ["--help"]),
         ],
     )  # fmt: skip
-    def test_names_that_one_guesses(self, guessed: list[str], meant: list[str]) -> None:
+    def test_names_that_one_guesses(self, guessed, meant):
         """``version`` and ``help`` do what they say."""
         assert printed(*guessed) == printed(*meant) != ""
 
@@ -256,14 +254,14 @@ class TestDrain:
     @pytest.mark.parametrize(
         "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
     )
-    def test_a_line_pasted_from_kubectl(self, flags: list[str]) -> None:
+    def test_a_line_pasted_from_kubectl(self, flags):
         """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
         told = ran(*DRAIN, *flags, "worker-2")
         name = flags[0].partition("=")[0]
         assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
         assert told.out == ran(*DRAIN, "worker-2").out
 
-    def test_other_flags_are_still_refused(self) -> None:
+    def test_other_flags_are_still_refused(self):
         """A flag that nobody has is an error as before, and what comes after -- is no flag."""
         assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
         assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err

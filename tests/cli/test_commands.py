@@ -1,7 +1,5 @@
 """What the commands answer: exit statuses, aliases of kube-scheduler's flags, help, completion, rules of one's own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -32,7 +30,7 @@ MINE = UPSTREAM.with_(not_in_the_east)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder with a cluster of two nodes and a pod; the roomier node is in the east."""
     (tmp_path / "cluster.yaml").write_text(NODE % ("a", "east", 8, 8) + NODE % ("b", "west", 4, 4) + POD % ("web", 1))
     monkeypatch.chdir(tmp_path)
@@ -40,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def hosts(*arguments: str) -> dict[str, str | None]:
+def hosts(*arguments):
     """Pod -> host, as ``simulate -o jsonl`` with *arguments* says."""
     said = ran("simulate", *arguments, "-o", "jsonl", status=(0, 1)).out
     return {cycle["pod"]: cycle["host"] for cycle in map(json.loads, said.splitlines())}
@@ -52,12 +50,12 @@ class TestExitStatus:
         [("simulate cluster.yaml", 0), ("simulate more.yaml", 1), ("simulate nothere.yaml", 2), ("explain more.yaml web", 0),
          ("explain more.yaml huge", 1)],
     )  # fmt: skip
-    def test_of_a_command(self, folder: Path, words: str, status: int) -> None:
+    def test_of_a_command(self, folder, words, status):
         """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that the input was bad."""
         (folder / "more.yaml").write_text((folder / "cluster.yaml").read_text() + POD % ("huge", 64))
         assert run(words.split()) == status
 
-    def test_as_a_program(self, folder: Path) -> None:
+    def test_as_a_program(self, folder):
         """The process leaves with these statuses too, and reads standard input for -."""
         (folder / "program.py").write_text(PROGRAM)
         given = (folder / "cluster.yaml").read_text()
@@ -79,7 +77,7 @@ main()
 
 class TestOptions:
     @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
-    def test_policy_in_a_config_map(self, folder: Path, release: str) -> None:
+    def test_policy_in_a_config_map(self, folder, release):
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
         policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
         config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
@@ -87,12 +85,12 @@ class TestOptions:
         assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
         assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
 
-    def test_rules(self, folder: Path) -> None:
+    def test_rules(self, folder):
         """A user's predicate changes the host."""
         (folder / "my_rules_of_the_east.py").write_text(RULES)
         assert hosts("cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
 
-    def test_no_defaults(self, folder: Path) -> None:
+    def test_no_defaults(self, folder):
         """--no-defaults takes limits for limits: they do not become requests."""
         limited = "kind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: c, resources: {limits: {cpu: 64}}}]}\n"
         (folder / "limited.yaml").write_text(limited)
@@ -102,11 +100,11 @@ class TestOptions:
 
 class TestHelp:
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_completion(self, shell: str) -> None:
+    def test_completion(self, shell):
         """Each shell gets a script that asks the program."""
         assert "_KUBECLASSIC_COMPLETE" in ran("completion", shell).out
 
-    def test_completion_completes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_completion_completes(self, monkeypatch, capsys):
         """The program completes a command's beginning when a shell asks it."""
         for name, value in {"_KUBECLASSIC_COMPLETE": "bash_complete", "COMP_WORDS": "kubeclassic simu", "COMP_CWORD": "1"}.items():
             monkeypatch.setenv(name, value)

@@ -1,15 +1,12 @@
 """``kubeclassic policy migrate`` from the outside."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from kubeclassic.cli import cli
 from kubeclassic.cli import run as run_all
@@ -20,17 +17,16 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 README = (EXAMPLES / "policies" / "README.md").read_text(encoding="utf-8")
-Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run() -> Run:
+def run():
     """Runs the command with arguments and standard input."""
     return lambda *arguments, stdin="": CliRunner().invoke(migrate, [*map(str, arguments)], input=stdin)
 
 
 class TestMigrate:
-    def test_standard_output_is_the_profile(self, run: Run) -> None:
+    def test_standard_output_is_the_profile(self, run):
         """The profile goes to standard output, and what has no equal to standard error."""
         result = run("-", stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}')
         assert result.exit_code == 0
@@ -38,7 +34,7 @@ class TestMigrate:
         assert "EqualPriority: left out" in result.stderr
 
     @pytest.mark.parametrize("asked", [("--to", "1.34"), ("--release", "1.34"), ("--release", "v1.16.2", "--to", "v1.34.1")])
-    def test_target(self, asked: tuple[str, ...], run: Run) -> None:
+    def test_target(self, asked, run):
         """The profile is for the release after --to, or for one with plugins after --release."""
         result = run("-", *asked, stdin='{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxEBSVolumeCount"}]}')
         assert result.exit_code == 0
@@ -46,12 +42,12 @@ class TestMigrate:
         assert "MaxEBSVolumeCount: 1.34 has no plugin EBSLimits: NodeVolumeLimits counts such volumes" in result.stderr
         assert read_configuration(yaml.safe_load(result.stdout), release=FRAMEWORK_RELEASES["1.34"])
 
-    def test_a_target_without_plugins(self, run: Run) -> None:
+    def test_a_target_without_plugins(self, run):
         """A release without plugins is no target."""
         told = str(run("-", "--to", "1.16", stdin="{}").exception)
         assert told.endswith("1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads")
 
-    def test_a_refusal_leaves_the_file_alone(self, run: Run, tmp_path: Path) -> None:
+    def test_a_refusal_leaves_the_file_alone(self, run, tmp_path):
         """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
         target = tmp_path / "profile.yaml"
         target.write_text("before")
@@ -59,7 +55,7 @@ class TestMigrate:
         assert "Predicate type not found for NoSuch" in str(result.exception)
         assert target.read_text() == "before"
 
-    def test_a_component_configuration(self, run: Run) -> None:
+    def test_a_component_configuration(self, run):
         """A component configuration brings its Policy, percentage and preemption along."""
         result = run(EXAMPLES / "policies" / "scheduler-config.yaml")
         document = yaml.safe_load(result.stdout)
@@ -68,13 +64,13 @@ class TestMigrate:
         assert "DefaultPreemption" not in json.dumps(document)
 
 
-def said(stderr: str) -> list[str]:
+def said(stderr):
     """The lines of *stderr* before the sentences about what the releases do not read."""
     return [line for line in stderr.splitlines() if " judged without " not in line]
 
 
 class TestCheck:
-    def test_differences(self, run: Run) -> None:
+    def test_differences(self, run):
         """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all the same."""
         result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster")
         different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
@@ -89,7 +85,7 @@ class TestCheck:
         assert yaml.safe_load(result.stdout)["profiles"]
 
     @pytest.mark.parametrize("suffix", [".json", ".html", ".txt"])
-    def test_a_report(self, run: Run, tmp_path: Path, suffix: str) -> None:
+    def test_a_report(self, run, tmp_path, suffix):
         """--report writes the whole comparison, with both tables, in the form of its name."""
         report = tmp_path / f"check{suffix}"
         run(EXAMPLES / "policies" / "bin-packing.json", "--report", report, "--check", EXAMPLES / "cluster")
@@ -102,7 +98,7 @@ class TestCheck:
             assert all(decision["nodes"] for one in found["differences"] for decision in one["decisions"].values())
 
     @pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md"))
-    def test_every_example(self, run: Run, name: str, tmp_path: Path) -> None:
+    def test_every_example(self, run, name, tmp_path):
         """Each example becomes a profile that our own 1.27 accepts, and its check on the example cluster is as README beside it says."""
         older = ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false") if name == "openshift-3.json" else ()
         profile, report = tmp_path / "profile.yaml", tmp_path / "check.json"
@@ -118,7 +114,7 @@ class TestCheck:
             assert result.exit_code == (1 if agreement["different"] else 0)
 
 
-def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path, capsys):
     """Where the report cannot be written there is no profile either, and the last line says why."""
     file, profile = str(EXAMPLES / "policies/kubernetes-classic.json"), tmp_path / "profile.yaml"
     words = ["--check", str(EXAMPLES / "cluster"), "--output", str(profile), "--report", str(tmp_path / "nowhere/r.html")]

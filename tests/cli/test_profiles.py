@@ -1,13 +1,9 @@
 """``--release 1.27`` and ``--profile`` on the commands that schedule: profiles, gates, statuses, and a user's own plugins."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -49,13 +45,13 @@ BOTH = [NotOnA, LikesB]
 '''
 
 
-def pod(name: str, cpu: str = "1", **spec: Any) -> str:
+def pod(name, cpu="1", **spec):
     """A manifest of a pod."""
     return POD % (name, ", ".join(f"{key}: {json.dumps(value)}" for key, value in ({"priority": 0} | spec).items()), cpu)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder with a cluster: a roomy node a, a smaller one b, a tainted one c, and a pod that waits."""
     nodes = NODE % ("a", "", 8) + NODE % ("b", "", 4) + NODE % ("c", "{key: k, value: v, effect: NoSchedule}", 4)
     (tmp_path / "cluster.yaml").write_text(nodes + pod("web"))
@@ -69,21 +65,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def cycles(*arguments: str) -> dict[str, dict[str, Any]]:
+def cycles(*arguments):
     """Pod -> what ``simulate -o jsonl`` with *arguments* says of its last cycle."""
     said = ran("simulate", "cluster.yaml", *arguments, "-o", "jsonl", status=(0, 1)).out
     return {cycle["pod"].partition("/")[2]: cycle for cycle in map(json.loads, said.splitlines())}
 
 
-def hosts(*arguments: str) -> dict[str, str | None]:
+def hosts(*arguments):
     """Pod -> its host."""
     return {name: cycle["host"] for name, cycle in cycles(*arguments).items()}
 
 
-def explained(name: str, *arguments: str) -> dict[str, Any]:
+def explained(name, *arguments):
     """What ``explain -o json`` says."""
-    found: dict[str, Any] = ran("explain", "cluster.yaml", name, *arguments, "-o", "json", status=(0, 1)).document
-    return found
+    return ran("explain", "cluster.yaml", name, *arguments, "-o", "json", status=(0, 1)).document
 
 
 NEW = ["--release", DEFAULT_FRAMEWORK]
@@ -91,16 +86,16 @@ NEW = ["--release", DEFAULT_FRAMEWORK]
 
 class TestWhichProfile:
     @pytest.mark.parametrize("release", [DEFAULT_FRAMEWORK, f"v{DEFAULT_FRAMEWORK}.14"])
-    def test_without_one(self, folder: Path, release: str) -> None:
+    def test_without_one(self, folder, release):
         """The release alone runs the default profile, which prefers the emptier node."""
         assert hosts("--release", release) == {"web": "a"}
 
     @pytest.mark.parametrize("options", [["--profile"], [*NEW, "--profile"], [*NEW, "--config"]])
-    def test_one(self, folder: Path, options: list[str]) -> None:
+    def test_one(self, folder, options):
         """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
         assert hosts(*options, "packing.yaml") == {"web": "b"}
 
-    def test_one_from_a_pipe(self, folder: Path) -> None:
+    def test_one_from_a_pipe(self, folder):
         """A pipe, as of ``<(...)``, is read once, though the release depends on what is in it."""
         os.mkfifo(folder / "pipe")
         written = (folder / "packing.yaml").read_text().replace("/v1\n", "/v1beta1\n")
@@ -109,7 +104,7 @@ class TestWhichProfile:
             done = ran("simulate", "cluster.yaml", "--profile", "pipe")
         assert done.err.startswith("release 1.22")
 
-    def test_several(self, folder: Path) -> None:
+    def test_several(self, folder):
         """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the summary says."""
         more = pod("spread", schedulerName="default-scheduler") + pod("packed", schedulerName="packer") + pod("alien", schedulerName="x")
         (folder / "more.yaml").write_text(more)
@@ -122,7 +117,7 @@ class TestWhichProfile:
 
 
 class TestDecisions:
-    def test_what_runs(self, folder: Path) -> None:
+    def test_what_runs(self, folder):
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
         told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
         assert f"release {NEWEST_RELEASE}, 3 nodes, 1 pod waits\n" in told
@@ -132,7 +127,7 @@ class TestDecisions:
 
 
 class TestExplain:
-    def test_plugins_and_codes(self, folder: Path) -> None:
+    def test_plugins_and_codes(self, folder):
         """Each node has the plugin that turned it down, the code, the reasons and what is short; or its scores by plugin."""
         (folder / "more.yaml").write_text(pod("big", "5"))
         found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
@@ -147,7 +142,7 @@ class TestExplain:
         assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
         assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
 
-    def test_the_whole_pod_is_turned_down(self, folder: Path) -> None:
+    def test_the_whole_pod_is_turned_down(self, folder):
         """What PreFilter says stands against every node."""
         (folder / "more.yaml").write_text(pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
         found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")

@@ -1,16 +1,10 @@
 """Details read off a board: when they are, that they are whole, and that verify mode finds each way in which they could be stale."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.table import AVOID
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
@@ -19,12 +13,12 @@ RELEASES = ("1.12", "1.16", "1.27", "1.34")
 TAINTED = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
 
 
-def small(name: str, cpu: str = "100m", **more: Any) -> Pod:
+def small(name, cpu="100m", **more):
     """A pod that requests some cpu."""
     return pod(name, requests={"cpu": cpu, "memory": "64Mi"}, **more)
 
 
-def cluster(release: str, *, at_once: bool = True, nodes: int = 12) -> Engine:
+def cluster(release, *, at_once=True, nodes=12):
     """Nodes of three sizes, and a scheduler whose details are read at once or not."""
     made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": {}})
     feed = EventFeed(made)
@@ -34,7 +28,7 @@ def cluster(release: str, *, at_once: bool = True, nodes: int = 12) -> Engine:
     return made
 
 
-def place(made: Engine, incoming: Pod) -> dict[str, Any]:
+def place(made, incoming):
     """Schedule *incoming*, and assume it; the record of the decision, with details."""
     decision = made.schedule(incoming)
     found = decision.record(details=True)
@@ -43,7 +37,7 @@ def place(made: Engine, incoming: Pod) -> dict[str, Any]:
     return found
 
 
-def is_read_off(decision: Decision) -> bool:
+def is_read_off(decision):
     """Whether the scores of *decision* are from a board: it has none before the reduce step."""
     ranking = decision.details.ranking
     return ranking is not None and not ranking.raw
@@ -51,20 +45,20 @@ def is_read_off(decision: Decision) -> bool:
 
 @pytest.mark.parametrize("release", RELEASES)
 class TestWhatIsReadOff:
-    def test_details_are_the_same(self, release: str) -> None:
+    def test_details_are_the_same(self, release):
         """Pods have the same details as where rules are asked in each cycle."""
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(20):
             assert place(made, small(str(number))) == place(long, small(str(number)))
         assert is_read_off(made.schedule(small("x")))
 
-    def test_not_without_being_asked(self, release: str) -> None:
+    def test_not_without_being_asked(self, release):
         """Details that may be read later are whole from the beginning."""
         made = cluster(release, at_once=False)
         place(made, small("a"))
         assert not is_read_off(made.schedule(small("b")))
 
-    def test_reasons_are_worked_out_for_those_who_ask(self, release: str) -> None:
+    def test_reasons_are_worked_out_for_those_who_ask(self, release):
         """Why nodes do not fit is the same as where all is asked at once."""
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(10):
@@ -72,7 +66,7 @@ class TestWhatIsReadOff:
             assert found["failed"] == wanted["failed"]
         assert found["failed"]
 
-    def test_reasons_of_a_past_cycle_cannot_be_asked_for(self, release: str) -> None:
+    def test_reasons_of_a_past_cycle_cannot_be_asked_for(self, release):
         """The cluster has changed by then, so that is a fault of whoever asks."""
         made = cluster(release)
         place(made, small("a"))
@@ -89,7 +83,7 @@ class TestWhatIsReadOff:
         [node("n00", cpu="2", **TAINTED), node("new", cpu="9"), node("n01", cpu="64", labels={"zone": "z9"})],
         ids=["taint", "node", "capacity"],
     )
-    def test_a_node_changes(self, release: str, change: Any) -> None:
+    def test_a_node_changes(self, release, change):
         """Details follow it."""
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(6):
@@ -98,7 +92,7 @@ class TestWhatIsReadOff:
                 EventFeed(long).put(change)
             assert place(made, small(str(number))) == place(long, small(str(number)))
 
-    def test_all_nodes_change_alike(self, release: str) -> None:
+    def test_all_nodes_change_alike(self, release):
         """A score that is the same for all nodes, and another one after all of them have changed, is told as it is now."""
         made, long = cluster(release, nodes=3), cluster(release, at_once=False, nodes=3)
         owners = [{"kind": "ReplicaSet", "uid": "u", "name": "x", "controller": True}]
@@ -111,7 +105,7 @@ class TestWhatIsReadOff:
             incoming = small(str(number), metadata={"ownerReferences": owners})
             assert place(made, incoming) == place(long, incoming)
 
-    def test_other_pods_matter(self, release: str) -> None:
+    def test_other_pods_matter(self, release):
         """A service's pods spread, so that scores follow from what is on other nodes; these are read off a board, too."""
         made, long = cluster(release), cluster(release, at_once=False)
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
@@ -123,7 +117,7 @@ class TestWhatIsReadOff:
             assert place(made, incoming) == place(long, incoming)
         assert is_read_off(made.schedule(small("x", labels={"app": "x"})))
 
-    def test_a_pod_that_fits_nowhere(self, release: str) -> None:
+    def test_a_pod_that_fits_nowhere(self, release):
         """It gets the same message, and preempts the same pods."""
         made, long = cluster(release, nodes=2), cluster(release, at_once=False, nodes=2)
         for number in range(9):

@@ -1,7 +1,5 @@
 """What releases are and what two of them differ in, with the tables of what took the place of what."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE

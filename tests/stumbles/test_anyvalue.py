@@ -1,11 +1,8 @@
 """Whatever is given to any option of any question in Python: an answer, or one line of ours that says what was wanted."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,7 @@ from tests.support.manifests import node, pod
 
 CLUSTER = [node("a"), pod("web", 1)]
 CASES = ROOT / "tests/conformance/1.16/taints.cases.jsonl.gz"
-QUESTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
+QUESTIONS = {
     "simulate": (CLUSTER, {}), "capacity": (CLUSTER, {"pod": pod("x")}), "add_nodes": (CLUSTER, {"nodes": "like:a"}),
     "explain": (CLUSTER, {"pod": "web"}), "what_if": (CLUSTER, {"pod": "web"}), "drain": (CLUSTER, {"nodes": "a"}),
     "compare": (CLUSTER, {"a": "1.12", "b": "1.16"}), "upgrade": (CLUSTER, {"start": "1.30", "end": "1.31"}), "replay": (CLUSTER, {}),
@@ -29,7 +26,7 @@ ONE_IN = 4
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_no_value_is_a_defect(name: str) -> None:
+def test_no_value_is_a_defect(name):
     """A value of another type, out of its limits or without a meaning is refused by an error of the package, and an unknown option too."""
     function, (about, options) = getattr(kubeclassic, name), QUESTIONS[name]
     names = list(inspect.signature(function).parameters)[1:]

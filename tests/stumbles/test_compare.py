@@ -1,19 +1,14 @@
 """Two schedulers side by side: what misled users of ``kubeclassic compare``."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from html import unescape
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.cli.report.tables import write_view
-from kubeclassic.core.engine import Engine
 from kubeclassic.questions.compare.ask import CompareResult
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
@@ -36,51 +31,51 @@ MINE = CATALOGUE.with_(by_name, weight=1000000)
 """
 
 
-def scenario(*objects: KubeObject) -> Scenario:
+def scenario(*objects):
     """A scenario of objects in their order; pods without a node wait."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     return Scenario(tuple(item for item in objects if item not in waiting), waiting)
 
 
-def weighing(name: str, weight: int) -> Engine:
+def weighing(name, weight):
     """A scheduler of 1.16 with one priority."""
     rules = {"predicates": [{"name": "PodFitsResources"}], "priorities": [{"name": name, "weight": weight}]}
     return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
 
-def compared(objects: Scenario, engines: dict[str, Engine], **options: Any) -> CompareResult:
+def compared(objects, engines, **options):
     """The result of a comparison."""
     return CompareResult.of(compare(objects, engines, **options))
 
 
-def text_of(found: CompareResult) -> str:
+def text_of(found):
     """What ``-o table`` writes."""
     stream = io.StringIO()
     write_view(found.view(), stream)
     return stream.getvalue()
 
 
-def gated() -> CompareResult:
+def gated():
     """A pod with a scheduling gate beside one without, in a release that knows gates and in one that does not."""
     objects = scenario(node("n"), pod("held", schedulingGates=[{"name": "later"}]), pod("free"))
     return compared(objects, {"a": engine_for("1.16", {}), "b": engine_for("1.27", {})})
 
 
-def falling_out(mode: str) -> CompareResult:
+def falling_out(mode):
     """Two pods on two nodes, where one side packs and the other spreads."""
     there = pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"})
     objects = scenario(node("a"), node("b"), there, pod("p"), pod("q"))
     return compared(objects, {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)}, mode=mode)
 
 
-def sampled() -> Scenario:
+def sampled():
     """More nodes than a sampling scheduler looks at; the best comes last."""
     full = [pod(f"p{i:03}", on=f"n{i:03}", requests={"cpu": 3}) for i in range(199)]
     return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
 
 
 class TestTheMode:
-    def test_free_mode_names_the_first_difference(self) -> None:
+    def test_free_mode_names_the_first_difference(self):
         """In mode free the verdict is followed by the first pod on which the two differ, as later ones can follow from it."""
         found = falling_out(FREE)
         assert len(found.differences) == 2
@@ -96,7 +91,7 @@ class TestTheMode:
 
 
 class TestWhy:
-    def test_sampling_suggests_to_look_at_all_nodes(self) -> None:
+    def test_sampling_suggests_to_look_at_all_nodes(self):
         """Where the two look at different shares of the nodes, every form that people read suggests percentage=100."""
         engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
         found = compared(sampled(), engines)
@@ -105,12 +100,12 @@ class TestWhy:
             assert "with percentage=100 in both configurations" in text
         assert "percentage=100" not in text_of(falling_out(LOCKED))
 
-    def test_weighted_beside_weighted(self) -> None:
+    def test_weighted_beside_weighted(self):
         """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
         (first, _) = falling_out(LOCKED).differences
         assert first.causes["b"].text == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
 
-    def test_a_gated_pod_is_an_outcome_and_no_error(self) -> None:
+    def test_a_gated_pod_is_an_outcome_and_no_error(self):
         """A pod that one side does not try for its gates is counted as gated: not as an error, and not as placed by the other alone."""
         result = gated()
         record = result.record()
@@ -129,7 +124,7 @@ class TestWhy:
 
 class TestConfigurations:
     @pytest.fixture
-    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def folder(self, tmp_path, monkeypatch):
         """A folder to work in, with a cluster and rules."""
         monkeypatch.chdir(tmp_path)
         items = [{"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for name in "ab"]
@@ -138,7 +133,7 @@ class TestConfigurations:
         (tmp_path / "rules_of_one_side.py").write_text(RULES)
         return tmp_path
 
-    def test_each_side_can_have_rules_of_its_own(self, folder: Path) -> None:
+    def test_each_side_can_have_rules_of_its_own(self, folder):
         """The key rules gives one side a user's own rules."""
         arguments = ["--a", "release=1.16", "--b", "release=1.16 rules=rules_of_one_side:MINE", "-o", "json"]
         (found,) = ran("compare", "cluster.json", *arguments, status=1).document["differences"]
@@ -147,7 +142,7 @@ class TestConfigurations:
 
 
 class TestForms:
-    def test_csv_has_a_line_for_each_difference(self) -> None:
+    def test_csv_has_a_line_for_each_difference(self):
         """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
         sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
         record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document

@@ -1,12 +1,8 @@
 """Point 12 of "Nothing to stumble over": explain says why, for every pod and every node, in words and as data."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,12 +17,12 @@ EXAMPLE = str(ROOT / "examples" / "cluster")
 pod = partial(manifests.pod, namespace="shop")
 
 
-def node(name: str, cpu: object = 4, **spec: Any) -> dict[str, Any]:
+def node(name, cpu=4, **spec):
     """A node with ten places for pods, and a label for its name."""
     return manifests.node(name, cpu, "8Gi", 10, labels={"kubernetes.io/hostname": name}, **spec)
 
 
-def owned(kind: str, name: str) -> dict[str, Any]:
+def owned(kind, name):
     """Metadata of a pod with a controller."""
     return {"ownerReferences": [{"kind": kind, "name": name, "uid": name, "controller": True}]}
 
@@ -46,17 +42,13 @@ ITEMS = [
 ]  # fmt: skip
 
 
-Told = Callable[..., str]
-Found = Callable[..., dict[str, Any]]
-
-
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+def told(tmp_path, monkeypatch):
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in its last line."""
     (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
-    def ask(*arguments: str, columns: int = 200) -> str:
+    def ask(*arguments, columns=200):
         release = () if "--release" in arguments else ("--release", "1.16")
         done = inside("explain", "c.json", "--alone", *release, *arguments, cwd=Path(), columns=columns)
         return f"{done.stdout}{done.returncode}"
@@ -65,7 +57,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
 
 
 @pytest.fixture
-def found(told: Told) -> Found:
+def found(told):
     """The same as JSON, which fits the schema."""
     return lambda *arguments: checked(json.loads(told(*arguments, "-o", "json")[:-1]))
 
@@ -75,12 +67,12 @@ BOTH = pytest.mark.parametrize("release", ["1.16", "1.27"])
 
 class TestNoNode:
     @BOTH
-    def test_what_evicting_would_do(self, found: Found, told: Told, release: str) -> None:
+    def test_what_evicting_would_do(self, found, told, release):
         """It says who would leave which node."""
         assert found("great", "--release", release)["eviction"]["victims"] == [{"pod": "shop/on-a", "priority": 0}]
         assert "It would preempt on a and evict shop/on-a (priority 0)." in told("great", "--release", release)
 
-    def test_why_evicting_does_not_help(self, found: Found, told: Told) -> None:
+    def test_why_evicting_does_not_help(self, found, told):
         """It says on how many nodes what stands against it stays, and on how many nobody has a lower priority."""
         eviction = found("big")["eviction"]
         assert (eviction["unresolvable"], eviction["nobodyLower"], eviction["notEnough"]) == (1, 3, 0)
@@ -94,7 +86,7 @@ class TestAHost:
         ("release", "rule"),
         [("1.15", "each gets its turn, as in the original"), ("1.16", "the original takes one at random"), ("1.27", "takes one at random")],
     )
-    def test_ties_are_told(self, tmp_path: Path, release: str, rule: str) -> None:
+    def test_ties_are_told(self, tmp_path, release, rule):
         """Where several nodes share the best total, it says how many, and which rule picks."""
         items = [node("a"), node("b"), node("c"), pod("web")]
         (tmp_path / "ties.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8")
@@ -102,14 +94,14 @@ class TestAHost:
         assert (choice["ties"], choice["against"], choice["decided"]) == (["a", "b", "c"], None, None)
         assert rule in choice["tieBreak"]
 
-    def test_a_single_node_is_taken_without_scoring(self, told: Told) -> None:
+    def test_a_single_node_is_taken_without_scoring(self, told):
         """Where one node fits it says that nothing was compared."""
         assert "Of 4 nodes only a fits, so it is taken without scoring." in told("on-a", "--release", "1.16")
 
 
 class TestOneNode:
     @BOTH
-    def test_each_rule_in_order(self, found: Found, told: Told, release: str) -> None:
+    def test_each_rule_in_order(self, found, told, release):
         """--node has each predicate or plugin in running order with its verdict, also those that were not asked any more."""
         close = found("big", "--node", "a", "--release", release)["closeUp"]
         outcomes = [verdict["outcome"] for verdict in close["verdicts"]]
@@ -125,7 +117,7 @@ class TestNames:
         ("name", "meant"),
         [("deploy/web", "web-5d-y"), ("rs/web-5d", "web-5d-y"), ("sts/db", "db-0"), ("job/sum", "sum-1"), ("ds/agent", "agent-1")],
     )
-    def test_a_workload_stands_for_its_pods(self, found: Found, name: str, meant: str) -> None:
+    def test_a_workload_stands_for_its_pods(self, found, name, meant):
         """kubectl's short names of workloads mean one of their pods, one that waits if there is one."""
         assert found(name)["pod"] == f"shop/{meant}"
         assert found(name)["workload"].startswith(("Deployment", "ReplicaSet", "StatefulSet", "Job", "DaemonSet"))
@@ -138,20 +130,20 @@ class TestPassedOver:
          ("static", "static pod of node a")],
     )  # fmt: skip
     @BOTH
-    def test_it_says_why(self, told: Told, found: Found, name: str, why: str, release: str) -> None:
+    def test_it_says_why(self, told, found, name, why, release):
         """A pod that is not scheduled says why, and is no error."""
         assert f"{why}" in told(name, "--release", release)
         assert why in found(name, "--release", release)["ignored"]
         assert told(name, "--release", release).endswith("\n1")
 
-    def test_a_gated_pod(self, told: Told, found: Found) -> None:
+    def test_a_gated_pod(self, told, found):
         """A pod with scheduling gates says that it is gated, and by which."""
         assert "It is gated, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told("gated", "--release", "1.27")
         assert found("gated", "--release", "1.27")["gated"]
 
 
 class TestForms:
-    def test_all_nodes(self) -> None:
+    def test_all_nodes(self):
         """The table has the nearest nodes and says how many there are; --all has every one."""
         texts = []
         for arguments in ([], ["--all"]):
@@ -160,7 +152,7 @@ class TestForms:
         assert all(f"\ndatabase-{zone}1 " in texts[1] for zone in "abc")
         assert "--all shows" not in texts[1]
 
-    def test_wide_shows_how_scores_come_about(self, told: Told) -> None:
+    def test_wide_shows_how_scores_come_about(self, told):
         """-o wide has each score as raw, reduced and weight, and the rule that turned a node down."""
         text = told("db-0", "-o", "wide")
         assert "NodePreferAvoidPods 10 -> 10 x 10000" in " ".join(text.split())  # a long list of scores is wrapped
@@ -168,6 +160,6 @@ class TestForms:
 
     @pytest.mark.parametrize("width", [60, 100, 200])
     @pytest.mark.parametrize("arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]])
-    def test_it_fits_the_terminal(self, told: Told, width: int, arguments: list[str]) -> None:
+    def test_it_fits_the_terminal(self, told, width, arguments):
         """No line is wider than the terminal."""
         assert max(map(len, told(*arguments, columns=width).splitlines())) <= width

@@ -1,10 +1,7 @@
 """What users stumbled over in the input of a cluster: owners that a dump lacks, releases, floods of warnings. One test a point."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +11,6 @@ from kubeclassic.api.objects import KINDS
 from tests.support.keywords import keywords_of
 from tests.support.program import inside, ran
 
-Json = dict[str, Any]
 SHORT_NAMES = {
     "no": "Node", "po": "Pod", "pv": "PersistentVolume", "pvc": "PersistentVolumeClaim", "sc": "StorageClass", "svc": "Service",
     "rc": "ReplicationController", "rs": "ReplicaSet", "sts": "StatefulSet", "deploy": "Deployment", "ds": "DaemonSet", "jobs": "Job",
@@ -32,28 +28,26 @@ BOUNDS = {"ResourceQuota", "LimitRange"}
 LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
 
 
-def manifest(kind: str, name: str, /, *, labels: Json | None = None, owner: tuple[str, str] | None = None, **more: Any) -> Json:
+def manifest(kind, name, /, *, labels=None, owner=None, **more):
     """An object; *owner*: kind and name of its controller; ``live`` objects come from an API server."""
-    metadata: Json = {"name": name, **({"labels": labels} if labels else {}), **(LIVE | {"uid": name} if more.pop("live", False) else {})}
+    metadata = {"name": name, **({"labels": labels} if labels else {}), **(LIVE | {"uid": name} if more.pop("live", False) else {})}
     if owner is not None:
         metadata["ownerReferences"] = [{"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}]
     return {"kind": kind, "metadata": metadata, **more}
 
 
-def node(name: str, *, version: str = "", labels: Json | None = None, live: bool = False) -> Json:
+def node(name, *, version="", labels=None, live=False):
     """A node with room, of which the kubelet says a version."""
     status = {"allocatable": {"cpu": "8", "pods": "50"}, "nodeInfo": {"kubeletVersion": version}}
     return manifest("Node", name, labels=labels, live=live, status=status)
 
 
-def pod(
-    name: str, /, *, on: str = "", labels: Json | None = None, owner: tuple[str, str] | None = None, live: bool = False, **spec: Any
-) -> Json:
+def pod(name, /, *, on="", labels=None, owner=None, live=False, **spec):
     """A pod, on a node or waiting."""
     return manifest("Pod", name, labels=labels, owner=owner, live=live, spec={"nodeName": on, "containers": [{"name": "c"}], **spec})
 
 
-def workload(kind: str, name: str, replicas: int = 3, **spec: Any) -> Json:
+def workload(kind, name, replicas=3, **spec):
     """A workload whose pods have the label app."""
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c"}], **spec.pop("pod", {})}}
     return manifest(kind, name, spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template, **spec})
@@ -62,10 +56,10 @@ def workload(kind: str, name: str, replicas: int = 3, **spec: Any) -> Json:
 class Told:
     """What a command said."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder, self.status, self.out, self.err = folder, 0, "", ""
 
-    def of(self, *documents: Json, command: str = "simulate", more: tuple[Json, ...] = (), options: tuple[str, ...] = ()) -> Told:
+    def of(self, *documents, command="simulate", more=(), options=()):
         """Run a command on *documents*, with *more* as ``--pods``."""
         (self.folder / "cluster.json").write_text(json.dumps(documents))
         (self.folder / "more.json").write_text(json.dumps(more))
@@ -75,18 +69,18 @@ class Told:
         return self
 
     @property
-    def placed(self) -> list[str]:
+    def placed(self):
         """The pods in the table."""
         return [line.split()[0] for line in self.out.splitlines()[1:]]
 
-    def warnings(self, about: str = "") -> list[str]:
+    def warnings(self, about=""):
         """The warnings that have *about* in them."""
         lines = [line.removeprefix("warning: ") for line in self.err.splitlines() if line.startswith("warning: ")]
         return [line for line in lines if about in line]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
+def told(tmp_path):
     """Runs commands."""
     return Told(tmp_path)
 
@@ -97,7 +91,7 @@ HASHED = {"app": "web", "pod-template-hash": "abc"}
 class TestWorkloads:
     """Point 5."""
 
-    def test_pods_of_a_deployment_count_without_their_replica_set(self, told: Told) -> None:
+    def test_pods_of_a_deployment_count_without_their_replica_set(self, told):
         """Pods that a Deployment's selector matches and whose ReplicaSet is not in the input count as its own, with one note."""
         there = [pod(f"web-abc-{i}", on="a", labels=HASHED, owner=("ReplicaSet", "web-abc"), live=True) for i in range(2)]
         told.of(node("a"), workload("Deployment", "web", 3), workload("Deployment", "api", 1), *there)
@@ -109,19 +103,19 @@ class TestWorkloads:
         ]
 
     @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "DaemonSet", "Job"])
-    def test_workloads_given_twice_count_once(self, told: Told, kind: str) -> None:
+    def test_workloads_given_twice_count_once(self, told, kind):
         """--pods with workloads that are there already does not double them: the last one counts."""
         first, second = workload(kind, "web", 1, parallelism=1, completions=9), workload(kind, "web", 2, parallelism=2, completions=9)
         told.of(node("a"), node("b"), first, more=(second,))
         assert len(told.placed) == 2
         assert len(told.warnings("was given before, the last one counts")) == 1
 
-    def test_pods_by_generate_name_do_not_replace_one_another(self, told: Told) -> None:
+    def test_pods_by_generate_name_do_not_replace_one_another(self, told):
         """Pods of --pods with a generateName get other names than those of the cluster."""
         generated = {"kind": "Pod", "metadata": {"generateName": "run-"}, "spec": {"containers": [{"name": "c"}]}}
         assert told.of(node("a"), generated, more=(generated,)).placed == ["default/run-1", "default/run-2"]
 
-    def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path) -> None:
+    def test_help_and_readme_name_the_line_that_dumps_all(self, root):
         """README and --help-all name one kubectl line, with every kind that any release reads, and every kind of workload."""
         assert {*KINDS, *WORKLOADS} <= {*SHORT_NAMES.values(), *NEWER_NAMES.values(), *BOUNDS}
         line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
@@ -145,7 +139,7 @@ class TestReleases:
         ],
     )
     @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
-    def test_auto_takes_that_of_the_nodes(self, told: Told, command: str, version: str, line: str) -> None:
+    def test_auto_takes_that_of_the_nodes(self, told, command, version, line):
         """Without a release it is that of the nodes, or the nearest one, as with --release auto, and a line says so."""
         options = {"explain": ("p",), "compare": ("--a", "release=auto", "--b", "release=1.16")}.get(command, ())
         wanted = line if version else "release 1.12: the newest node runs v1.12.1"
@@ -154,7 +148,7 @@ class TestReleases:
             told.of(node("old", version="v1.12.1"), node("a", version=version), pod("p"), command=command, options=(*options, *chosen))
             assert wanted in told.err
 
-    def test_auto_in_python(self) -> None:
+    def test_auto_in_python(self):
         """A Scheduler is of the nodes' release too, unless it is told otherwise."""
         cluster = Cluster([node("a", version="v1.26.1"), pod("p")])
         for given in (None, "auto", Framework(), Framework(percentage_of_nodes_to_score=50)):
@@ -196,13 +190,13 @@ class TestReleases:
             ),
         ],
     )
-    def test_fields_that_the_release_does_not_read(self, told: Told, spec: Json, name: str) -> None:
+    def test_fields_that_the_release_does_not_read(self, told, spec, name):
         """Each field that the chosen release does not know is one line, with a count."""
         told.of(node("a"), pod("p", **spec), pod("q", **spec), options=("--release", "1.14"))
         (line,) = told.warnings(name)
         assert line.startswith("Pod default/p and 1 more: release 1.14 does not read ")
 
-    def test_gates_decide_too(self, told: Told) -> None:
+    def test_gates_decide_too(self, told):
         """A field that needs a gate is told where the gate is off, with the gate's name."""
         spread = pod("p", topologySpreadConstraints=[{"topologyKey": "z", "maxSkew": 1}])
         (line,) = told.of(node("a"), spread, options=("--release", "1.16")).warnings()
@@ -215,7 +209,7 @@ class TestWarnings:
     """Point 7."""
 
     @pytest.mark.parametrize("command", ["simulate", "compare", "replay"])
-    def test_a_flood_is_one_line(self, told: Told, command: str) -> None:
+    def test_a_flood_is_one_line(self, told, command):
         """Warnings that say the same are one line with a count and an example; --verbose has them all. (explain: test_askedabout.py)"""
         given = (node("a"), pod("p"), *(pod(f"x-{i}", priorityClassName="high") for i in range(564)))
         options = {"compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
@@ -239,7 +233,7 @@ class TestPriorities:
 
     @pytest.mark.parametrize("order", ["priority", "queue"])
     @pytest.mark.parametrize("release", ["1.12", "1.14"])
-    def test_without_the_gate(self, told: Told, order: str, release: str) -> None:
+    def test_without_the_gate(self, told, order, release):
         """Without gate PodPriority new pods have no priority, wait in the order in which they came, and evict nobody."""
         asked = ("--release", release, "--order", order, "-o", "jsonl")
         told.of(*self.CLUSTER, options=(*asked, "--feature-gates", "PodPriority=false"))
@@ -250,9 +244,9 @@ class TestPriorities:
         assert json.loads(told.out.splitlines()[0])["pod"] == "default/urgent"
         assert "1 pod evicted to make room" in told.err
 
-    def test_functions_look_at_the_gate_too(self) -> None:
+    def test_functions_look_at_the_gate_too(self):
         """The functions of the package admit pods as the command does."""
-        asked: dict[str, Any] = {"release": "1.14", "order": "queue"}
+        asked = {"release": "1.14", "order": "queue"}
         assert dict(simulate(self.CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted) == {}
         assert dict(simulate(self.CLUSTER, **keywords_of(asked)).evicted) == {"default/there": "default/urgent"}
 
@@ -260,7 +254,7 @@ class TestPriorities:
 class TestOtherInput:
     """Point 17."""
 
-    def test_a_trace_points_to_import(self, tmp_path: Path) -> None:
+    def test_a_trace_points_to_import(self, tmp_path):
         """A CSV file is refused with the commands that read it."""
         (tmp_path / "openb.csv").write_text("sn,cpu_milli\n")
         said = ran("simulate", str(tmp_path / "openb.csv"), status=2).err

@@ -1,15 +1,10 @@
 """What users of the Python API stumbled over, one test a point."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -29,12 +24,12 @@ LONGEST = 400
 
 
 @pytest.fixture
-def example(root: Path) -> Cluster:
+def example(root):
     """The cluster of the examples."""
     return Cluster.load(root / "examples" / "cluster")
 
 
-def crowd(nodes: int = 300) -> Cluster:
+def crowd(nodes=300):
     """A large cluster, with pods that wait."""
     return Cluster([*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", requests={"cpu": 1}) for i in range(3))])
 
@@ -42,7 +37,7 @@ def crowd(nodes: int = 300) -> Cluster:
 # --- 18: what is printed ----------------------------------------------------------------------------------------------
 
 
-def reachable(start: object) -> Iterator[object]:
+def reachable(start):
     """Everything of the package that hangs on *start*, values of the API apart."""
     seen, todo = set[int](), [start]
     while todo:
@@ -61,7 +56,7 @@ def reachable(start: object) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
-def test_no_repr_is_long(release: str) -> None:
+def test_no_repr_is_long(release):
     """The repr of a scheduler, of a decision and of all that hangs on them fits on a few lines, on 300 nodes too."""
     scheduler = Scheduler(crowd(), release)
     decision = scheduler.schedule("p0")
@@ -71,7 +66,7 @@ def test_no_repr_is_long(release: str) -> None:
     assert re.fullmatch(r"<Decision: default/p0 on n0 \((\d+) of \1 nodes visited fit\)>", repr(decision))
 
 
-def test_notebooks_get_html(example: Cluster) -> None:
+def test_notebooks_get_html(example):
     """Clusters, decisions and results have a form for notebooks, by itself and escaped."""
     decision = Scheduler(example, "1.16").explain("analytics/yearly-report")
     shown = [example, decision, kubeclassic.simulate(example), kubeclassic.explain(example, "shop/orders-1")]
@@ -86,13 +81,13 @@ def test_notebooks_get_html(example: Cluster) -> None:
 
 
 @pytest.mark.parametrize("kind", [Classic, Framework])
-def test_help_shows_every_option_on_a_line_of_its_own(kind: type) -> None:
+def test_help_shows_every_option_on_a_line_of_its_own(kind):
     """``help(Classic)`` and ``help(Framework)`` have each option that there is, one a line."""
     told = re.findall(r"^:param (\w+):", inspect.getdoc(kind) or "", flags=re.MULTILINE)
     assert told == list(inspect.signature(kind).parameters)
 
 
-def test_decisions_come_one_by_one() -> None:
+def test_decisions_come_one_by_one():
     """``decisions`` takes each decision when it is asked for, and ``run`` is the list of them."""
     scheduler = Scheduler(crowd(3))
     coming = scheduler.decisions()
@@ -103,7 +98,7 @@ def test_decisions_come_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("kind", [Pod, "Pod", "pod", "pods", "po"])
-def test_objects_are_found_by_kubectls_words(kind: Any, example: Cluster) -> None:
+def test_objects_are_found_by_kubectls_words(kind, example):
     """An object is found by a class, a kind, its plural or kubectl's short name."""
     assert example.find(kind, "shop/orders-0").key == "shop/orders-0"
     assert example.find("po/shop/orders-0") is example.find(kind, "shop/orders-0")
@@ -111,7 +106,7 @@ def test_objects_are_found_by_kubectls_words(kind: Any, example: Cluster) -> Non
         example.find(kind, "shop/order-0")
 
 
-def test_objects_are_deleted_by_name(example: Cluster) -> None:
+def test_objects_are_deleted_by_name(example):
     """``delete("node/x")`` deletes, and an unknown kind is refused with near ones."""
     example.delete("node/gpu-b1", {"kind": "Pod", "metadata": {"namespace": "shop", "name": "orders-0"}})
     assert "gpu-b1" not in [found.name for found in example.nodes]
@@ -119,7 +114,7 @@ def test_objects_are_deleted_by_name(example: Cluster) -> None:
         example.delete("nod/general-a1")
 
 
-def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster) -> None:
+def test_frames_need_a_library(monkeypatch, example):
     """Without pandas and polars the error says what to install, and nothing else imports them."""
     for name in ("pandas", "polars"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -132,7 +127,7 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
 # --- 20: what the commands do -----------------------------------------------------------------------------------------
 
 
-def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
+def test_replay_is_one_call(root, tmp_path):
     """``kubeclassic.replay`` has the events that the command writes."""
     path, file = root / "examples" / "day.yaml", tmp_path / "events"
     assert run(["replay", str(path), "--release", "1.16", "--seed", "7", "--output", str(file)]) == 0
@@ -142,12 +137,12 @@ def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
     assert found.record() == {name: value for name, value in wanted[-1].items() if name not in ("time", "event")}
     assert found.ok
     assert found.series
-    events: list[Any] = []
+    events = []
     assert kubeclassic.replay([path], scheduler=Classic(seed=7), on_event=events.append).events == ()
     assert events == list(found.events)
 
 
-def test_import_openb_is_one_call(tmp_path: Path) -> None:
+def test_import_openb_is_one_call(tmp_path):
     """``kubeclassic.traces.import_openb`` gives manifests, which are a cluster at once."""
     nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
     nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\nn1,4000,8000,0,\n")
@@ -157,18 +152,18 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     assert kubeclassic.simulate(found.cluster()).hosts == kubeclassic.simulate([found]).hosts == {"openb/p1": "n1"}
     assert found.view().verdict == "1 node and 1 pod; resources: cpu, memory."
     with pytest.raises(WrongTypeError, match=r"expected paths, .*; its \.cluster\(\) is a Cluster$"):
-        Cluster.load(found)  # type: ignore[arg-type]
+        Cluster.load(found)
     found.write(tmp_path / "out.json")
     assert kubeclassic.simulate(tmp_path / "out.json").ok
 
 
-def test_a_rule_that_asks_for_a_resource_of_no_node() -> None:
+def test_a_rule_that_asks_for_a_resource_of_no_node():
     """It gets zeros, and a warning with the names that there are; names of nodes' resources are fine, pods or not."""
     node = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "9", "x.com/gpu": "1"}}}
     asked = ["cpu", "x.com/gpu", "pods"]
 
     @priority("Own", reads=Reads.NODE)
-    def score(pod: Template, nodes: Batch, cycle: Cycle) -> Any:
+    def score(pod, nodes, cycle):
         return sum(nodes.allocatable(name) for name in asked) // 1000
 
     classic = Classic(catalogue=CATALOGUE.with_(score, weight=1))
@@ -180,7 +175,7 @@ def test_a_rule_that_asks_for_a_resource_of_no_node() -> None:
 
 
 @pytest.mark.parametrize("page", ["docs/python/python.md", "docs/python/rules.md"])
-def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_for_python_run(page, root, monkeypatch):
     """Everything that the pages for Python show gives what they say."""
     monkeypatch.chdir(root)
     failed, tried = doctest.testfile(str(root / page), module_relative=False)
@@ -188,7 +183,7 @@ def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.Mon
     assert tried > 10
 
 
-def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
+def test_the_cheat_sheet_names_what_is_there(root):
     """Each question of the cheat sheet is one that batches, templates and cycles answer."""
     text = (root / "docs" / "python" / "rules.md").read_text(encoding="utf-8")
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
@@ -201,26 +196,26 @@ def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
 
 # --- 17: wrong types --------------------------------------------------------------------------------------------------
 
-WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
-    "options": (lambda c: Scheduler(c, 1.16), 'options: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16'),  # type: ignore[arg-type]
-    "path": (lambda c: Scheduler("dump.json"), "cluster: expected a Cluster, got 'dump.json' (str); Cluster.load('dump.json')"),  # type: ignore[arg-type]
-    "list": (lambda c: Scheduler([]), "cluster: expected a Cluster, got [] (list); Cluster.load(path) or Cluster(objects)"),  # type: ignore[arg-type]
+WRONG = {
+    "options": (lambda c: Scheduler(c, 1.16), 'options: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16'),
+    "path": (lambda c: Scheduler("dump.json"), "cluster: expected a Cluster, got 'dump.json' (str); Cluster.load('dump.json')"),
+    "list": (lambda c: Scheduler([]), "cluster: expected a Cluster, got [] (list); Cluster.load(path) or Cluster(objects)"),
     "gates": (
-        lambda c: Scheduler(c, Classic(gates=["A"])),  # type: ignore[arg-type]
+        lambda c: Scheduler(c, Classic(gates=["A"])),
         'gates: expected a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true", got [\'A\'] (list)',
     ),
-    "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: expected True or False, got 'true' (str)"),  # type: ignore[dict-item]
+    "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: expected True or False, got 'true' (str)"),
     "file": (
         lambda c: Cluster("a.yaml"),
         "objects: expected a list of objects or manifests, got 'a.yaml' (str); Cluster.load('a.yaml') reads",
-    ),  # type: ignore[arg-type]
+    ),
     "files": (
         lambda c: Cluster(["a.yaml"]),
         "object 1: expected an object or its manifest, got 'a.yaml' (str); Cluster.load('a.yaml') reads",
-    ),  # type: ignore[list-item]
-    "load": (lambda c: Cluster.load(7), "Cluster.load: expected paths, got 7 (int)"),  # type: ignore[arg-type]
-    "seed": (lambda c: Scheduler(c, Classic(seed="7")), "seed: expected a whole number, got '7' (str)"),  # type: ignore[arg-type]
-    "flag": (lambda c: Scheduler(c, Classic(preemption="no")), "preemption: expected True or False, got 'no' (str)"),  # type: ignore[arg-type]
+    ),
+    "load": (lambda c: Cluster.load(7), "Cluster.load: expected paths, got 7 (int)"),
+    "seed": (lambda c: Scheduler(c, Classic(seed="7")), "seed: expected a whole number, got '7' (str)"),
+    "flag": (lambda c: Scheduler(c, Classic(preemption="no")), "preemption: expected True or False, got 'no' (str)"),
     "share": (
         lambda c: Scheduler(c, Classic(percentage_of_nodes_to_score=True)),
         "percentage_of_nodes_to_score: expected a whole number from 0 to 100, got True (bool)",
@@ -228,26 +223,26 @@ WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
     "plugin": (
         lambda c: Scheduler(c, Framework(release="1.27", plugins=[5])),
         "plugins: expected a list of subclasses of Plugin, got 5 (int)",
-    ),  # type: ignore[list-item]
-    "tie": (lambda c: Scheduler(c, Classic(tie_break=5)), "tie_break: expected a name or a function, got 5 (int)"),  # type: ignore[arg-type]
-    "pod": (lambda c: Scheduler(c).schedule(5), "pod: expected a name, a Pod or its manifest, got 5 (int)"),  # type: ignore[arg-type]
+    ),
+    "tie": (lambda c: Scheduler(c, Classic(tie_break=5)), "tie_break: expected a name or a function, got 5 (int)"),
+    "pod": (lambda c: Scheduler(c).schedule(5), "pod: expected a name, a Pod or its manifest, got 5 (int)"),
     "pods": (lambda c: Scheduler(c).run("web"), "pods: expected several, such as a list, got 'web' (str); schedule() takes one"),
-    "cluster": (lambda c: kubeclassic.simulate(5), "cluster: expected a Cluster, a path, manifests or a list of these, got 5 (int)"),  # type: ignore[arg-type]
+    "cluster": (lambda c: kubeclassic.simulate(5), "cluster: expected a Cluster, a path, manifests or a list of these, got 5 (int)"),
     "side": (
-        lambda c: kubeclassic.compare(c, "1.12", 1.16),  # type: ignore[arg-type]
+        lambda c: kubeclassic.compare(c, "1.12", 1.16),
         'b: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16 (float)',
     ),
-    "policy": (lambda c: kubeclassic.migrate(5), "policy: expected a file's path, a Policy or its JSON form, got 5 (int)"),  # type: ignore[arg-type]
+    "policy": (lambda c: kubeclassic.migrate(5), "policy: expected a file's path, a Policy or its JSON form, got 5 (int)"),
     "time": (
         lambda c: kubeclassic.replay(c, until="soon"),
         "until: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got 'soon' (str)",
     ),
-    "name": (lambda c: c.find("pod", 5), "name: expected the object's name, or namespace/name, got 5 (int)"),  # type: ignore[call-overload]
+    "name": (lambda c: c.find("pod", 5), "name: expected the object's name, or namespace/name, got 5 (int)"),
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_wrong_types_are_told(what: str, example: Cluster) -> None:
+def test_wrong_types_are_told(what, example):
     """A value of a wrong type gets one line that says what was expected and what came; it is a TypeError too."""
     call, message = WRONG[what]
     with pytest.raises(WrongTypeError) as caught:
@@ -257,10 +252,10 @@ def test_wrong_types_are_told(what: str, example: Cluster) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_unknown_options_are_refused(example: Cluster) -> None:
+def test_unknown_options_are_refused(example):
     """An option that there is not is no longer ignored, and near names are suggested."""
     with pytest.raises(TypeError, match="polcy"):
-        Scheduler(example, polcy="p.json")  # type: ignore[call-arg]
+        Scheduler(example, polcy="p.json")
     with pytest.raises(TypeError, match=r'^got an option "polcy", which a scheduler does not have; did you mean "policy"\?$') as caught:
         options_of({"polcy": "p.json"})
     assert isinstance(caught.value, KubeclassicError)

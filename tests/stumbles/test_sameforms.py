@@ -1,9 +1,5 @@
 """The same forms in Python, in notebooks and on the command line: names, options, tables with all that JSON has."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import kubeclassic
@@ -19,20 +15,18 @@ CLUSTER = str(ROOT / "examples" / "cluster")
 
 class TestNames:
     @pytest.mark.parametrize("name", ["po/shop/orders-0", "pod/shop/orders-0", "deploy/shop/storefront"])
-    def test_kind_namespace_name(self, name: str) -> None:
+    def test_kind_namespace_name(self, name):
         """A kind may stand before namespace/name: for ``explain`` and in Python alike."""
         assert ran("explain", CLUSTER, name).out.startswith("shop/")
         assert kubeclassic.explain(CLUSTER, name).decision.pod.namespace == "shop"
 
-    def test_explain_without_a_pod(self) -> None:
+    def test_explain_without_a_pod(self):
         """``explain cluster/`` lacks the pod, not the paths."""
         assert f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path" in ran("explain", CLUSTER, status=2).err
 
 
 class TestOptions:
-    def test_kubeconfig_of_the_environment(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_kubeconfig_of_the_environment(self, tmp_path, monkeypatch, capsys):
         """Without paths KUBECONFIG is read, as by kubectl, and a line says so; with paths it does not count."""
         path = kubeconfig(tmp_path, {"server": "http://127.0.0.1:9"})
         monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'gone'}:{path}")
@@ -47,7 +41,7 @@ class TestOptions:
         assert run(["simulate"]) == 2
         assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG" in capsys.readouterr().err
 
-    def test_a_release_alone(self) -> None:
+    def test_a_release_alone(self):
         """``compare --a 1.16`` is what ``compare(cluster, "1.16", ...)`` is in Python."""
         assert run(["compare", CLUSTER, "--a", "1.16", "--b", "v1.16.3"]) == 0
         assert kubeclassic.compare(CLUSTER, "1.16", "v1.16.3").ok
@@ -55,7 +49,7 @@ class TestOptions:
 
 class TestFrames:
     @pytest.mark.parametrize("library", ["pandas", "polars"])
-    def test_all_columns_of_the_json(self, library: str) -> None:
+    def test_all_columns_of_the_json(self, library):
         """A frame of a simulation has what the JSON has of a pod: outcome, namespace, priority, requests."""
         pytest.importorskip(library)
         found = kubeclassic.simulate(CLUSTER)
@@ -66,7 +60,7 @@ class TestFrames:
         assert list(frame.columns)[:3] == ["pod", "host", "error"]
         assert next(iter(frame["requests.cpu"])) == record["requests"]["cpu"]
 
-    def test_lists_of_the_json_are_tables(self) -> None:
+    def test_lists_of_the_json_are_tables(self):
         """What differs between configurations is a table too, with outcome and cause."""
         pytest.importorskip("pandas")
         found = kubeclassic.compare(CLUSTER, "1.12", "1.27")
@@ -76,7 +70,7 @@ class TestFrames:
         with pytest.raises(KubeclassicError, match=r'^table: expected pods or .*differences, got "diff"'):
             found.to_frame("diff")
 
-    def test_a_field_for_each_node_is_left_out(self) -> None:
+    def test_a_field_for_each_node_is_left_out(self):
         """A field that has an entry for each of many nodes makes no columns."""
         rows = rows_of({"cycles": [{"pod": "p", "scores": {f"n{number}": number for number in range(MOST_COLUMNS + 1)}}]})
         assert rows == {"cycles": [{"pod": "p"}]}

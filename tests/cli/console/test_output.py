@@ -1,7 +1,5 @@
 """Records go to standard output alone or to a file that is written whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -17,7 +15,7 @@ SIMULATE = ["simulate", str(CLUSTER), "--release", "1.16"]
 PENDING = 22
 
 
-def write_and_raise(target: Path, interruption: type[BaseException]) -> None:
+def write_and_raise(target, interruption):
     """Begin to write, and be interrupted."""
     with writing(str(target)) as stream:
         stream.write("half")
@@ -25,7 +23,7 @@ def write_and_raise(target: Path, interruption: type[BaseException]) -> None:
 
 
 class TestWriting:
-    def test_the_file_appears_when_all_is_written(self, tmp_path: Path) -> None:
+    def test_the_file_appears_when_all_is_written(self, tmp_path):
         """Nothing is at the path until the block ends; then everything is."""
         target = tmp_path / "out"
         with writing(str(target)) as stream:
@@ -36,13 +34,13 @@ class TestWriting:
         assert os.listdir(tmp_path) == ["out"]
 
     @pytest.mark.parametrize("interruption", [ValueError, KeyboardInterrupt, SystemExit])
-    def test_an_interruption_leaves_no_file(self, tmp_path: Path, interruption: type[BaseException]) -> None:
+    def test_an_interruption_leaves_no_file(self, tmp_path, interruption):
         """An error, an interrupt or an exit on the way leaves neither the file nor a part of it."""
         with pytest.raises(interruption):
             write_and_raise(tmp_path / "out", interruption)
         assert os.listdir(tmp_path) == []
 
-    def test_permissions_are_those_of_any_new_file(self, tmp_path: Path) -> None:
+    def test_permissions_are_those_of_any_new_file(self, tmp_path):
         """A new file is as readable as the umask says, a replaced one as it was."""
         old, new, plain = tmp_path / "old", tmp_path / "new", tmp_path / "plain"
         old.touch(mode=0o640)
@@ -54,7 +52,7 @@ class TestWriting:
         assert stat.S_IMODE(old.stat().st_mode) == 0o640
         assert new.stat().st_mode == plain.stat().st_mode
 
-    def test_a_link_stays_a_link(self, tmp_path: Path) -> None:
+    def test_a_link_stays_a_link(self, tmp_path):
         """What a symbolic link leads to is replaced, not the link."""
         real, link = tmp_path / "real", tmp_path / "link"
         real.touch()
@@ -66,7 +64,7 @@ class TestWriting:
 
 
 class TestSimulateOutput:
-    def test_the_file_holds_what_standard_output_would(self, tmp_path: Path) -> None:
+    def test_the_file_holds_what_standard_output_would(self, tmp_path):
         """With --output the records are in the file and standard output is empty."""
         wanted = ran(*SIMULATE, "-o", "jsonl", status=(0, 1)).out
         assert ran(*SIMULATE, "-o", "jsonl", "--output", str(tmp_path / "out"), status=(0, 1)).out == ""
@@ -74,14 +72,14 @@ class TestSimulateOutput:
 
 
 class TestForms:
-    def test_jsonl_with_details(self) -> None:
+    def test_jsonl_with_details(self):
         """With --details a line has every field of a conformance cycle."""
         cycle = json.loads(ran(*SIMULATE, "-o", "jsonl", "--details", status=(0, 1)).out.splitlines()[3])
         assert set(cycle) == {"pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption", "retry", "final"}
         assert cycle["host"] in cycle["feasible"]
         assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
 
-    def test_name(self) -> None:
+    def test_name(self):
         """name gives the pods that were placed, each with its node."""
         lines = ran(*SIMULATE, "-o", "name", status=(0, 1)).out.splitlines()
         assert len(lines) == PENDING - 1
