@@ -41,28 +41,6 @@ def by_value(counter, table, key):
 
 
 class TestCounters:
-    def test_pods_that_were_there_before_the_question_count(self):
-        """A query that is asked for the first time counts the pods that are present, those of a row once."""
-        table, templates = empty()
-        row = table.row("n")
-        table.set_nodes({row: (node("n", labels={"zone": "x"}), {})})
-        for name in "pq":
-            table.add_pod(row, templates.entry(pod(name, labels={"app": "a"})))
-        counter = table.census.counter(matching("a"))
-        assert counter.total == 2
-        assert by_value(counter, table, "zone") == {"x": 2}
-
-    def test_relabelling_moves_the_pods(self):
-        """A node that changes zone takes its pods along."""
-        table, templates = empty()
-        row = table.row("n")
-        table.set_nodes({row: (node("n", labels={"zone": "x"}), {})})
-        table.add_pod(row, templates.entry(pod("p", labels={"app": "a"})))
-        counter = table.census.counter(matching("a"))
-        assert by_value(counter, table, "zone") == {"x": 1}
-        table.set_nodes({row: (node("n", labels={"zone": "y"}), {})})
-        assert by_value(counter, table, "zone") == {"y": 1}
-
     def test_rows_can_be_left_out(self):
         """The pods of given rows are taken out of the domains, and the counter stays as it is."""
         table, templates = empty()

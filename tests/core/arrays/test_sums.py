@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.sums import SumsTrial
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, engine, node, pod
@@ -26,20 +25,6 @@ class TestAdding:
         assert trial.requested("cpu").tolist() == [3000, 8000]
         assert trial.requested("example.com/gpu").tolist() == [1, 2]
         assert trial.pod_count.tolist() == [1, 3]
-
-    def test_the_table_stays_as_it_is(self):
-        """What is tried leaves no trace."""
-        made = cycle()
-        SumsTrial.of(made.table, np.array([0, 1])).add(made.template, np.array([5, 5]))
-        assert Batch(made.table).requested("cpu")[:3].tolist() == [0, 2000, 0]
-
-    def test_pods_without_requests_count_with_defaults_in_scores(self):
-        """Sums for scores take 100m and 200MB for what is not requested."""
-        made = cycle()
-        trial = SumsTrial.of(made.table, np.array([0]))
-        trial.add(made.templates.of(pod("p")), np.array([2]))
-        assert (trial.requested("cpu").tolist(), trial.nonzero("cpu").tolist()) == ([0], [200])
-        assert trial.nonzero("memory").tolist() == [400 << 20]
 
 
 class TestRules:

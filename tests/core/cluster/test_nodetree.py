@@ -39,34 +39,6 @@ def passes(tree, count):
     return taken
 
 
-def build(zones):
-    """The order of nodes, each in its zone."""
-    tree = VisitingOrder()
-    for name, zone in zones.items():
-        tree.add(name, zone)
-    return tree
-
-
-class TestRounds:
-    def test_an_added_node_comes_first_and_pushes_one_out(self):
-        """A node added after a full pass is visited first and again, and the last of the order is missed once."""
-        tree = build({"a0": "a", "b0": "b", "b1": "b", "b2": "b"})
-        assert passes(tree, 4) == ["a0", "b0", "b1", "b2"]
-        tree.add("a1", "a")
-        assert [passes(tree, 5) for _ in range(3)] == [
-            ["a1", "a0", "b0", "a1", "b1"],
-            ["b2", "a0", "b0", "a1", "b1"],
-            ["b2", "a0", "b0", "a1", "b1"],
-        ]
-
-    def test_an_update_of_an_unknown_node_in_its_zone_is_nothing(self):
-        """A node that the tree never saw is not added by an update that keeps its zone."""
-        tree = VisitingOrder()
-        tree.update("unknown", "a", "a")
-        assert len(tree) == 0
-        assert tree.rest_and_round() == ([], [])
-
-
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("take"), st.integers(0, 25)),

@@ -7,8 +7,6 @@ from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.frameworkbuild import scheduler
 
-KEEPS_LAST_NODE = [release for release in RELEASES if release not in ("1.12", "1.13")]
-
 
 def content(made):
     """Name -> whether the row has a node object, and the names of its pods, as the table has them."""
@@ -24,22 +22,6 @@ def refreshed(made):
 
 @pytest.mark.parametrize("release", RELEASES)
 class TestEveryRelease:
-    def test_the_table_follows_when_a_cycle_begins(self, release):
-        """What is told in between waits."""
-        made = engine(node("a"), pod("p", on="a"), release=release)
-        assert content(made) == {}
-        assert refreshed(made) == {"a": (True, ["p"])}
-
-    def test_a_node_that_goes_without_pods_is_gone(self, release):
-        """Its row is free for another node."""
-        made = engine(node("a"), node("b"), release=release)
-        refreshed(made)
-        EventFeed(made).delete(node("a"))
-        assert refreshed(made) == {"b": (True, [])}
-        EventFeed(made).put(node("c"))
-        assert refreshed(made) == {"b": (True, []), "c": (True, [])}
-        assert made.table.size == 2
-
     def test_what_did_not_change_is_not_touched(self, release):
         """The log of changes names the rows of nodes and pods that were told of, and no others."""
         made = engine(node("a"), node("b"), release=release)
@@ -65,31 +47,8 @@ class TestEveryRelease:
         assert made.table.labels["x"].values[made.table.labels["x"].codes[row]] == "y"
 
 
-class TestRowsWithoutANode:
-    @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
-    def test_a_node_that_comes_back_is_as_the_cache_has_it(self, release):
-        """What was ignored in between is made up for."""
-        made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
-        refreshed(made)
-        EventFeed(made).delete(node("a"))
-        refreshed(made)
-        EventFeed(made).delete(pod("p", on="a"))
-        EventFeed(made).put(node("a", unschedulable=True))
-        assert refreshed(made) == {"a": (True, ["q"])}
-        assert made.table.unschedulable.values[made.table.unschedulable.codes[made.table.row_of["a"]]] is True
-
-
 class TestTheFramework:
     """Release 1.27: a node that goes leaves at once, with all its pods."""
-
-    def test_pods_leave_with_their_node(self):
-        """The row goes, and comes back with what the cache has then."""
-        made = scheduler(node("a"), node("b"), pod("p", on="a"))
-        assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
-        EventFeed(made).delete(node("a"))
-        assert refreshed(made) == {"b": (True, [])}
-        EventFeed(made).put(node("a"))
-        assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
 
     def test_a_pod_that_was_there_first_and_left(self):
         """A pod that was told of before its node, and is gone when the node comes, is on no row."""

@@ -1,9 +1,7 @@
 """Which nodes a search and preemption visit, and what a nominated pod that does not count must not change."""
 
-import numpy as np
 import pytest
 
-from kubeclassic.core.decision.nodesearch import search
 from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.volumebuild import claim, ebs, using
@@ -19,18 +17,6 @@ def disk(number):
 
 class TestNodesThatAreNotThere:
     """A pod on an unknown or deleted node leaves a row without a node."""
-
-    @every_release
-    def test_no_rule_errs_for_them(self, release):
-        """A row without node is not visited, so a pod with a disk finds its node without an error."""
-        made = engine(node("a"), using("lost", disk(1), on="never-seen"), release=release)
-        assert made.schedule(using("new", disk(2))).host == "a"
-
-    @every_release
-    def test_they_are_not_among_the_nodes_of_a_fit_error(self, release):
-        """If the pod fits nowhere, only the existing node is counted."""
-        made = engine(node("a", pods="0"), using("lost", disk(1), on="never-seen"), release=release)
-        assert made.schedule(using("new", disk(2))).error == "0/1 nodes are available: 1 Insufficient pods."
 
     @every_release
     def test_preemption_does_not_try_them(self, release):
@@ -93,53 +79,3 @@ class TestErrors:
         made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
         text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
         assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"
-
-
-def found_by(made, order, wanted, cpu="1"):
-    """A search for a pod over the nodes called by the letters of *order*, which looks for *wanted* feasible ones."""
-    cycle = made.begin(pod("new", requests={"cpu": cpu}, priority=5))
-    rows = np.array([made.table.row_of[name] for name in order], np.intp)
-    return search(cycle, made.nominations, rows, wanted)
-
-
-def names(made, rows):
-    """The names of rows."""
-    return "".join(made.table.names[row] for row in rows)
-
-
-class TestSearch:
-    """Nodes with 4, 1, 4, 1 and 4 cpus."""
-
-    def made(self):
-        """A scheduler with these nodes, called a to e."""
-        return engine(*[node(name, cpu="4" if name in "ace" else "1") for name in "abcde"])
-
-    def test_feasible_nodes_come_in_visiting_order(self):
-        """So do those that the pod does not fit."""
-        made = self.made()
-        found = found_by(made, "edcba", 5, cpu="2")
-        assert (names(made, found.feasible), names(made, found.failed), found.consumed) == ("eca", "db", 5)
-
-    def test_it_stops_at_the_fit_after_the_last_wanted_one(self):
-        """The surplus fit is taken from the order, but it is neither feasible nor visited."""
-        made = self.made()
-        found = found_by(made, "abcde", 2, cpu="2")
-        assert (names(made, found.feasible), names(made, found.visited), found.consumed) == ("ac", "abcd", 5)
-
-    def test_it_goes_to_the_end_where_too_few_fit(self):
-        """All nodes are visited."""
-        made = self.made()
-        found = found_by(made, "abcde", 3, cpu="2")
-        assert (names(made, found.feasible), names(made, found.visited), found.consumed) == ("ace", "abcde", 5)
-
-    def test_a_node_that_is_visited_twice_is_found_twice(self):
-        """The order of the pass is taken as it is."""
-        made = self.made()
-        assert names(made, found_by(made, "aab", 5).feasible) == "aab"
-
-    def test_nominated_pods_take_their_room(self):
-        """A node that is too small for both does not fit; pods of lower priority do not count."""
-        made = self.made()
-        made.nominations.add(pod("waiting", requests={"cpu": "3"}, priority=5), "a")
-        made.nominations.add(pod("lower", requests={"cpu": "3"}, priority=4), "c")
-        assert names(made, found_by(made, "abcde", 5, cpu="2").feasible) == "ce"

@@ -36,16 +36,6 @@ def reasons(judgement):
 
 
 class TestJudging:
-    def test_the_first_objection_counts(self):
-        """Predicates after it are not heard about that node."""
-        found = judged(against("ab", FULL), against("bc", TAINTED))
-        assert (found.fits.tolist(), reasons(found)) == ([False, False, False, True], [["full"], ["full"], ["tainted"], []])
-
-    def test_all_objections_count_where_all_are_asked(self):
-        """With alwaysCheckAllPredicates a node has the reasons of all predicates, in their order."""
-        found = judged(against("ab", FULL), against("bc", TAINTED), check_all=True)
-        assert reasons(found) == [["full"], ["full", "tainted"], ["tainted"], []]
-
     def test_an_error_counts_where_no_earlier_rule_objects(self):
         """A node that was turned down before is not asked about, so its error is not met."""
         found = judged(against("a", FULL), against("ab", BROKEN))
@@ -67,11 +57,6 @@ class TestJudging:
         assert judged(*rules).rejecting_predicates(1) == ["First"]
         assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
 
-    def test_what_no_victim_can_help(self):
-        """A node is hopeless if the reason that counts cannot be lifted; a reason behind another one does not count."""
-        assert judged(against("ab", FULL), against("bc", TAINTED)).unresolvable().tolist() == [False, False, True, False]
-        assert judged(against("ab", FULL), against("bc", TAINTED), check_all=True).unresolvable().tolist() == [False, True, True, False]
-
 
 class TestTheTwoPasses:
     def verdict(self):
@@ -79,16 +64,6 @@ class TestTheTwoPasses:
         plain = judged(against("c", TAINTED))
         trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
         return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
-
-    def test_a_failure_with_nominated_pods_counts(self):
-        """A node that fits by itself and not with the pods that wait for it is turned down for that."""
-        found = self.verdict()
-        assert [[reason.text for reason in found.reasons(i)] for i in range(4)] == [[], ["full"], ["tainted"], []]
-        assert found.rejecting_predicates(1) == ["full"]
-
-    def test_without_such_a_failure_the_node_is_judged_by_itself(self):
-        """Removing pods can help where they are in the way of the nominated ones, not where the node itself will not do."""
-        assert self.verdict().unresolvable().tolist() == [False, False, True, False]
 
     def test_a_tally_counts_each_reason_by_node(self):
         """How many of some nodes have it, as the message of a FitError says."""

@@ -15,13 +15,11 @@ from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reads
-from tests.support.build import engine, node, obj, pod
+from tests.support.build import engine, node, pod
 
 NODES = 9
 FULL, LOST = Reason("full"), Reason("lost")
 APP_A = PodsMatching(None, "app a", lambda group: group.labels.get("app") == "a")
-
-APP_B = PodsMatching(None, "app b", lambda group: group.labels.get("app") == "b")
 
 
 def crowded(nodes):
@@ -93,14 +91,6 @@ class TestStaleness:
         trial.place("n7")
         assert (trial.rows(), trial.failing()) == ([[4, 7]], [4])
 
-    def test_many_rows_are_evaluated_as_a_whole(self):
-        """Where a large share of the rows changed all are evaluated together."""
-        trial = Trial(Reads.REQUESTS)
-        trial.rows()
-        for number in range(4):
-            trial.place(f"n{number}")
-        assert trial.rows() == ALL
-
     def test_pods_do_not_matter_to_a_rule_of_node_objects(self):
         """A rule that reads node objects is asked again about a node that changed, not about one that got a pod."""
         trial = Trial(Reads.NODE)
@@ -119,15 +109,6 @@ class TestStaleness:
         trial.place("n4", app="a")
         assert (trial.rows(), trial.failing()) == (ALL, [4])
 
-    def test_a_count_on_the_row_makes_the_row_stale(self):
-        """A rule that counts pods of the row is asked again about rows that changed, once its counter moved."""
-        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
-        trial.rows()
-        trial.place("n3", app="b")
-        assert trial.rows() == []
-        trial.place("n4", app="a")
-        assert (trial.rows(), trial.failing()) == ([[4]], [4])
-
     def test_only_rows_on_which_a_count_moved_are_stale(self):
         """Of many rows that changed, a rule that counts pods of the row is asked about those where its own count did."""
         trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
@@ -138,23 +119,6 @@ class TestStaleness:
         trial.place("n4", app="a")
         trial.place("n5", app="a")
         assert (trial.rows(), trial.failing()) == ([[4, 5]], [4, 5])
-
-    def test_with_two_counters_changed_rows_are_stale(self):
-        """A rule that asks for two counts is asked about all rows that changed."""
-        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > nodes.counting(APP_B)))
-        trial.rows()
-        trial.place("n3", app="c")
-        trial.place("n4", app="a")
-        assert (trial.rows(), trial.failing()) == ([[3, 4]], [4])
-        trial.place("n4", app="b")
-        assert (trial.rows(), trial.failing()) == ([[4]], [])
-
-    def test_a_service_makes_all_rows_stale(self):
-        """A rule that reads services is evaluated when one changes."""
-        trial = Trial(Reads.LISTINGS)
-        trial.rows()
-        trial.put(obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {}}))
-        assert trial.rows() == ALL
 
 
 class TestSharing:
@@ -193,11 +157,6 @@ class TestEarlyCutoff:
 
 
 class TestErrors:
-    def test_an_answer_with_errors_is_not_kept(self):
-        """What cannot be answered is asked again each time."""
-        trial = Trial(Reads.REQUESTS, check=lambda nodes: Failures.error("broken", nodes.named("n4")))
-        assert (trial.rows(), trial.rows()) == (ALL, ALL)
-
     def test_a_priority_that_cannot_be_computed_is_asked_again(self):
         """After a PriorityError nothing is kept, and the next answer is right."""
         trial = Trial(Reads.REQUESTS)

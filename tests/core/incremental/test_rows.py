@@ -1,17 +1,12 @@
 """Row scores: shared by templates, partly foreseen, and always what the rules would say now."""
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.lookahead import MISSES_TO_LOOK
-from kubeclassic.core.incremental.rows import RowScores
 from tests.support.build import engine, node, pod
 
 RELEASES = ("1.12", "1.16")
-SIZES = ("100m", "250m", "1")
 
 
 def small(name, cpu="100m", **labels):
@@ -37,13 +32,6 @@ def place(made, incoming):
     return host
 
 
-def uncached(made, kept, incoming):
-    """*kept*, worked out from nothing."""
-    other = RowScores(kept.table, kept.predicates, kept.priorities)
-    other.refresh(made.begin(incoming, details=False))
-    return other
-
-
 class TestSharing:
     def test_templates_that_differ_in_labels_alone_share_them(self):
         """What the row-wise rules cannot tell apart is worked out once."""
@@ -60,13 +48,6 @@ class TestSharing:
         assert place(made, here) in {f"n{number:02}" for number in range(1, 40, 2)}
         assert row_scores(made, small("a")) is row_scores(made, here)
 
-    def test_another_size_has_others(self):
-        """Pods of another size add something else to a row."""
-        made = large_cluster()
-        place(made, small("a"))
-        place(made, small("b", "200m"))
-        assert row_scores(made, small("a")) is not row_scores(made, small("b", "200m"))
-
 
 class TestTheLookahead:
     @pytest.mark.parametrize("release", RELEASES)
@@ -76,23 +57,6 @@ class TestTheLookahead:
         for number in range(MISSES_TO_LOOK + 12):
             place(made, small(f"p{number}"))
         assert row_scores(made, small("p")).ahead.hits > 0
-
-    @given(sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=40), leaving=st.sets(st.integers(0, 39), max_size=6))
-    def test_what_was_foreseen_is_what_judging_gives(self, sizes, leaving):
-        """Whatever pods came and went in between, the worth of each row is the one that is worked out from nothing."""
-        made = large_cluster()
-        for number, size in enumerate(sizes):
-            incoming = small(f"p{number}", size)
-            host = place(made, incoming)
-            if number in leaving:
-                EventFeed(made).put(incoming.bound_to(host))
-                EventFeed(made).delete(incoming.bound_to(host))
-        for size in SIZES:
-            cycle = made.begin(small("next", size), details=False)
-            kept = made.flow.quick_path.boards.of(cycle).near
-            kept.refresh(cycle)
-            fresh = uncached(made, kept, small("next", size))
-            assert np.array_equal(kept.worth, fresh.worth)
 
 
 class TestOnce:
