@@ -16,8 +16,7 @@ from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, choices_of, replayed
-from ..questions.replay.outputs import check_places
-from ..questions.replay.settings import Places
+from ..questions.replay.recording import Places, check_places
 from ..simulation.input import SILENT
 from .answering import about, page_of, write_report
 from .console.exitstatus import INTERRUPTED

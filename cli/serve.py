@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,7 +111,7 @@ def serve(
     if access is not None and is_auto(setup.release):
         setup = asyncio.run(_settled(setup, access, log))
     cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
-    by = signal.SIGINT if run_server(ServerSite(cluster, listening, limits, access, log).serve()) else signal.SIGTERM
+    by = run_server(ServerSite(cluster, listening, limits, access, log).serve())
     log.info(last_line(by))
     sys.exit(STATUS[by])
 

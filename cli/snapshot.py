@@ -43,7 +43,7 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
     kubeclassic snapshot --kubeconfig ~/.kube/config --redact --redact-map names.json --output cluster.json
     kubeclassic simulate cluster.json.gz
     """
-    from ..live.snapshotredaction import redact as redacted
+    from ..live.renaming import redact as redacted
 
     if redact_map is not None and not redact:
         raise click.UsageError("--redact-map: expected --redact too")

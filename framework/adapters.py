@@ -69,8 +69,8 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
 
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
-        name=plugin.name, score=plugin.score if missing is None else fails, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
-        concerns=plugin.score_concerns if missing is None else every_pod,
+        name=plugin.name, score=plugin.score if missing is None else fails, reads=plugin.score_reads, key=plugin.score_key,
+        reduce=normalize, whole_list=plugin.scores_together, concerns=plugin.score_concerns if missing is None else every_pod,
         sums=None if missing is not None else getattr(plugin, "score_sums", None), reads_devices=getattr(plugin, "score_devices", None),
     )  # fmt: skip
 

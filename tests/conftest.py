@@ -72,14 +72,15 @@ def pytest_configure() -> None:
 WHOLE = (
     "browser", "deploy", "live/server/test_serving.py", "live/test_live_bench.py", "live/test_pages.py",
     "questions/drain/test_drain_openb.py", "cli/test_commandline.py",
-    "test_docs_site.py", "test_notebooks.py", "test_packaging.py",
+    "test_docs_site.py", "test_notebooks.py", "test_packaging.py", "test_docs.py", "documentation", "test_house.py",
 )  # fmt: skip
-"""Files and folders whose tests have the mark ``whole``: they start browsers, sites, processes or servers, or read the largest data."""
+"""Files and folders whose tests have the mark ``whole``: they start browsers, sites, processes or servers, read the largest data, or
+hold the documentation and its words, which `.ci/run` does."""
 
 
 ONE_IN = {
     "test_no_output_has_a_credential": 4, "test_the_same_decisions": 3, "test_every_host_is_the_original_s": 3,
-    "test_a_template_goes_with_its_last_pod": 3, "test_filter_prioritize_and_preemption": 3, "test_nothing_undeclared_is_touched": 3,
+    "test_a_template_goes_with_its_last_pod": 3, "test_filter_prioritize_and_preemption": 3, "test_cases_of_neighbours": 3,
 }  # fmt: skip
 """Tests of many rows: of so many README's run has one."""
 MANY_RELEASES = 20

@@ -1,12 +1,7 @@
 """Python answers what the command answers: the same document in each form, and ``ok`` where the command ends with status 0."""
 
-from __future__ import annotations
-
 import json
 import shlex
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -26,13 +21,13 @@ LOW = {
     "kind": "Pod", "metadata": {"name": "low", "ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}]},
     "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
 }  # fmt: skip
-EVICTING: list[dict[str, Any]] = [
+EVICTING = [
     {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "3", "pods": "10"}}},
     {**LOW, "spec": {**LOW["spec"], "nodeName": "a"}}, {**LOW, "metadata": {"name": "high"}, "spec": {**LOW["spec"], "priority": 5}},
 ]  # fmt: skip
 """A pod of a ReplicaSet, which has to leave for another one."""
 
-OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
+OF_GOLDEN = {
     "explain-placed": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1", "1.16"),
     "explain-unschedulable": lambda: kubeclassic.explain(CLUSTER, "analytics/yearly-report", "1.16"),
     "conform": lambda: kubeclassic.conform("tests/conformance/1.16/preemption.cases.jsonl.gz"),
@@ -52,7 +47,7 @@ OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
 }  # fmt: skip
 """Golden file -> the same from Python."""
 EDIT = "pod shop/* requests.cpu=3"
-OTHERS: Mapping[str, Callable[[], Any]] = {
+OTHERS = {
     f"simulate {CLUSTER} --release 1.14 --hard-pod-affinity-symmetric-weight 9 --set '{EDIT}' --order priority": lambda: (
         kubeclassic.simulate(CLUSTER, Classic(release="1.14", hard_pod_affinity_weight=9), edits=EDIT, order="priority")
     ),
@@ -89,7 +84,7 @@ OTHERS: Mapping[str, Callable[[], Any]] = {
 """Command -> the same from Python."""
 
 
-def check(whole: str, ask: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def check(whole, ask, monkeypatch):
     """Hold what Python answers against *whole*: the exit status and what the command printed, field by field in one order."""
     status, _, text = whole.partition("\n")
     monkeypatch.chdir(ROOT)
@@ -100,20 +95,20 @@ def check(whole: str, ask: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("name", OF_GOLDEN)
-def test_python_answers_what_is_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_answers_what_is_kept(name, monkeypatch):
     """A result is the document in the golden file of the command, and ok says its exit status."""
     assert name in COMMANDS
     check(kept(name), OF_GOLDEN[name], monkeypatch)
 
 
 @pytest.mark.parametrize("command", OTHERS)
-def test_python_answers_what_the_command_prints(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_answers_what_the_command_prints(command, monkeypatch):
     """With other options, too, a result is the document that the command prints, and ok says its exit status."""
     check(printed(f"{command} -o json"), OTHERS[command], monkeypatch)
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_evictions(again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evictions(again, tmp_path, monkeypatch):
     """Evicted pods are gone in both, or made again in both."""
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": EVICTING}))
@@ -122,7 +117,7 @@ def test_evictions(again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     check(printed(f"simulate {file} -o json{' --reschedule-evicted' if again else ''}"), lambda: found, monkeypatch)
 
 
-def test_pods_that_wait_on_permit() -> None:
+def test_pods_that_wait_on_permit():
     """A pod that Permit plugins make wait is not placed: the answer is no, although it has a node."""
     status, _, text = printed(f"simulate {GANG} --set 'node * allocatable.cpu=1' -o json").partition("\n")
     assert status == "1"
@@ -133,7 +128,7 @@ def test_pods_that_wait_on_permit() -> None:
     "simulate-nodes", "explain-node", "what-if", "capacity", "add-node-mix", "drain", "compare", "upgrade",
     "releases",
 ])  # fmt: skip
-def test_one_document_in_each_form(name: str, tmp_path: Path) -> None:
+def test_one_document_in_each_form(name, tmp_path):
     """YAML holds what JSON holds, and --output puts into a file what would be on standard output."""
     words, (status, _, text) = shlex.split(COMMANDS[name]), kept(name).partition("\n")
     assert yaml.safe_load(inside(*words, "-o", "yaml").stdout) == json.loads(text)
@@ -144,7 +139,7 @@ def test_one_document_in_each_form(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"pods": 5, "max_limit": 3}, {"max_limit": -1}, {"pods": 0}])
-def test_limits_that_the_command_refuses_are_refused(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_that_the_command_refuses_are_refused(limits, monkeypatch):
     """Python takes no limits that the command line does not take."""
     monkeypatch.chdir(ROOT)
     with pytest.raises(kubeclassic.KubeclassicError, match="expected"):

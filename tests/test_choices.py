@@ -1,7 +1,5 @@
 """The names and defaults that the help tells are those that there are."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 
@@ -9,7 +7,7 @@ from kubeclassic import choices
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
-from kubeclassic.questions.replay.settings import Delays
+from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import WITHOUT
 from kubeclassic.simulation.scenario import ORDERS
 from kubeclassic.simulation.sides import LOCKED, MODES
@@ -29,6 +27,6 @@ from kubeclassic.simulation.sides import LOCKED, MODES
         (choices.FIRST_FRAMEWORK, next(iter(FRAMEWORK_RELEASES))),
     ],
 )
-def test_what_is_told_is_there(told: object, there: object) -> None:
+def test_what_is_told_is_there(told, there):
     """Each choice of the help is the one of the module that acts on it, in its order."""
     assert told == there

@@ -1,15 +1,11 @@
 """Every conformance case: what the original Go scheduler decided is what we decide, in every field."""
 
-from __future__ import annotations
-
 import gzip
-from collections.abc import Iterable
-from pathlib import Path
 
 import attrs
 import pytest
 
-from kubeclassic.simulation.conform import USUAL, Family, Manner, check_family, find_families
+from kubeclassic.simulation.conform import USUAL, Manner, check_family, find_families
 from tests.support.examples import ENDS
 
 from .conftest import CONFORMANCE, ROOT, SHARED
@@ -45,7 +41,7 @@ WAYS = [
 """Each manner in releases with predicates and with plugins, and the first and the last of each with two; the usual way is run in all."""
 
 
-def larger(folder: Path) -> list[Family]:
+def larger(folder):
     """The families of a folder of the larger data that are run: all, or those of a few releases of which no case is kept here."""
     found = find_families([folder]) if IS_FULL or folder.name in ENDS else []
     return [family for family in found if IS_FULL or not (HERE / family.release / family.cases.name).exists()]
@@ -54,7 +50,7 @@ def larger(folder: Path) -> list[Family]:
 PIECES = [(folder, part) for folder in LARGER for part in range(min(PARTS, len(larger(folder))))]
 
 
-def different(families: Iterable[Family], manner: Manner = USUAL) -> dict[tuple[str, str], list[str]]:
+def different(families, manner=USUAL):
     """(family, case) -> how our answer differs from the original's."""
     return {
         (family.name, name): lines
@@ -63,17 +59,17 @@ def different(families: Iterable[Family], manner: Manner = USUAL) -> dict[tuple[
     }  # fmt: skip
 
 
-def chosen(families: list[Family], folder: Path) -> list[Family]:
+def chosen(families, folder):
     """*families* as they are where KUBECLASSIC_CONFORMANCE is ``full``, else a sample of each, written into *folder*."""
     return families if CONFORMANCE == "full" else [sample(family, folder) for family in families]
 
 
-def lines_of(file: Path) -> list[bytes]:
+def lines_of(file):
     """The lines of a file of cases or of answers."""
     return list(filter(None, gzip.decompress(file.read_bytes()).splitlines()))
 
 
-def sample(family: Family, folder: Path, one_in: int = ONE_IN) -> Family:
+def sample(family, folder, one_in=ONE_IN):
     """One in *one_in* cases of *family* with their answers: the same in each run, others in the next release."""
     assert family.answers is not None
     kept = []
@@ -86,7 +82,7 @@ def sample(family: Family, folder: Path, one_in: int = ONE_IN) -> Family:
 
 
 @pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
-def test_the_cases_kept_here(folder: Path, tmp_path: Path) -> None:
+def test_the_cases_kept_here(folder, tmp_path):
     """Cases that are kept with the project are answered as the original answered them; where all of the larger data are, only others."""
     families = find_families([folder])
     if CONFORMANCE != "full":
@@ -98,20 +94,20 @@ def test_the_cases_kept_here(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("folder", "part"), PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES])
-def test_the_larger_data(folder: Path, part: int, tmp_path: Path) -> None:
+def test_the_larger_data(folder, part, tmp_path):
     """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
     families = larger(folder)[part::PARTS]
     assert families
     assert different(chosen(families, tmp_path)) == {}
 
 
-def test_the_larger_data_has_every_release(shared: Path) -> None:
+def test_the_larger_data_has_every_release(shared):
     """The larger data has cases of the releases that are kept with the project, and of no others."""
     assert {folder.name for folder in LARGER} == set(RELEASES)
 
 
 @pytest.mark.parametrize(("release", "manner"), WAYS)
-def test_whatever_is_remembered(release: str, manner: str, tmp_path: Path) -> None:
+def test_whatever_is_remembered(release, manner, tmp_path):
     """With little memory, with none, and without details, the cases kept here are answered as the original answered them."""
     families = [family for family in find_families([ROOT / "tests" / "conformance" / release]) if family.name in DEPENDENT]
     assert different(chosen(families, tmp_path), MANNERS[manner]) == {}

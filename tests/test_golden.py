@@ -1,7 +1,5 @@
 """What ``-o json`` of every question prints about the examples, to the letter, and as its schema says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -16,13 +14,13 @@ WHOLE = ("policy-migrate", "policy-check")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_prints_what_is_kept(name: str) -> None:
+def test_it_prints_what_is_kept(name):
     """The exit status and all that the command prints are those of its golden file."""
     assert printed(COMMANDS[name]).splitlines() == kept(name).splitlines()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_is_as_its_schema_says(name: str) -> None:
+def test_it_is_as_its_schema_says(name):
     """What is kept has the fields that the published schema names, and no other; of a replay each line has."""
     text, first = kept(name).partition("\n")[2], name.partition("-")[0]
     if first == "replay":
@@ -36,6 +34,6 @@ def test_it_is_as_its_schema_says(name: str) -> None:
     assert schema == "policy-migrate" or document["apiVersion"] == version_of(schema)
 
 
-def test_there_is_a_file_for_each_command() -> None:
+def test_there_is_a_file_for_each_command():
     """No file is left over from a command that is gone."""
     assert {path.name for path in FOLDER.iterdir()} == {f"{name}.json.gz" for name in COMMANDS}

@@ -1,13 +1,8 @@
 """One word for one thing: no two classes share a name, few modules do, and texts are plain."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-
-import pytest
 
 from tests.support.house import sources, text, tree
 
@@ -20,14 +15,14 @@ QUAINT = re.compile(r"\b(?:be it|be there|stands? against|whoever|nobody|so many
 
 
 @cache
-def classes() -> Mapping[str, list[str]]:
+def classes():
     """Name of a public class -> the files that define it."""
     return homes((path, tree(path)) for path in sources())
 
 
-def homes(files: Iterable[tuple[str, ast.Module]]) -> dict[str, list[str]]:
+def homes(files):
     """Name of a public class -> the files that define it, nested classes included."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for path, module in files:
         for node in ast.walk(module):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -35,14 +30,14 @@ def homes(files: Iterable[tuple[str, ast.Module]]) -> dict[str, list[str]]:
     return found
 
 
-def shared(names: Mapping[str, list[str]], most: int = 1) -> dict[str, list[str]]:
+def shared(names, most=1):
     """Those of *names* that are in more than *most* places."""
     return {name: places for name, places in names.items() if len(places) > most}
 
 
-def stems(files: Iterable[str]) -> dict[str, list[str]]:
+def stems(files):
     """Name of a module -> its folders, but for folders with one file a rule or a command, and for ``__init__``."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for path in files:
         folder, _, name = path.rpartition("/")
         if name not in ("__init__.py", *OF_A_QUESTION) and folder not in ONE_FILE_EACH:
@@ -50,7 +45,7 @@ def stems(files: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def messages(module: ast.Module) -> Iterator[tuple[int, str]]:
+def messages(module):
     """(line, text) of each string in code that is no docstring."""
     told = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
     for node in ast.walk(module):
@@ -59,42 +54,21 @@ def messages(module: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 class TestNames:
-    def test_no_two_classes_share_a_name(self) -> None:
+    def test_no_two_classes_share_a_name(self):
         """A public class has a name that no other class has."""
         assert shared(classes()) == {}
 
-    def test_few_modules_share_a_name(self) -> None:
+    def test_few_modules_share_a_name(self):
         """No module name is in more than two folders, but for files that are named after a rule or a command."""
         assert shared(stems(sources()), MAX_FOLDERS) == {}
 
 
 class TestTexts:
-    def test_messages_are_plain(self) -> None:
+    def test_messages_are_plain(self):
         """No text that a user may read has a quaint word."""
         quaint = [f"{path}:{line}" for path in sources() for line, said in messages(tree(path)) if QUAINT.search(said)]
         assert quaint == []
 
-    def test_comments_are_plain(self) -> None:
+    def test_comments_are_plain(self):
         """No comment or docstring has a quaint word."""
         assert [path for path in sources() if QUAINT.search(text(path))] == []
-
-
-class TestTheWatchers:
-    """The checks above can fail."""
-
-    def test_a_shared_class_is_seen(self) -> None:
-        """A name that two files define is found, a private one is not."""
-        files = [("a.py", ast.parse("class A: ...\nclass _B: ...")), ("b.py", ast.parse("class _B: ...\nclass C:\n    class A: ..."))]
-        assert shared(homes(files)) == {"A": ["a.py", "b.py"]}
-
-    def test_a_shared_module_is_seen(self) -> None:
-        """A module name in three folders is found; those of rules and commands, and ``__init__``, do not count."""
-        files = ["a/x.py", "b/x.py", "c/x.py", "a/y.py", "b/y.py", "predicates/y.py", "cli/y.py"]
-        inits = [f"{folder}/__init__.py" for folder in "abc"]
-        assert shared(stems([*files, *inits]), MAX_FOLDERS) == {"x": ["a", "b", "c"]}
-
-    @pytest.mark.parametrize("said", ["Nobody knows", "what stands against it", "so many pods", "be it late"])
-    def test_a_quaint_word_is_seen(self, said: str) -> None:
-        """Each quaint word is found in a message, and none in a docstring."""
-        found = [line for line, part in messages(ast.parse(f'"""{said}"""\nprint("{said}")')) if QUAINT.search(part)]
-        assert found == [2]

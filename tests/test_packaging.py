@@ -1,7 +1,5 @@
 """setup.cfg says what there is to install, and that is what a wheel holds; wheel and sdist are fit to be published."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -21,7 +19,7 @@ SETUPTOOLS = {"PKG-INFO", "kubeclassic.egg-info"}
 """What setuptools adds to an sdist."""
 
 
-def test_every_package_is_installed(root: Path) -> None:
+def test_every_package_is_installed(root):
     """The packages in setup.cfg are the project's folders with an ``__init__.py``, tests apart."""
     config = ConfigParser()
     config.read(root / "setup.cfg")
@@ -31,7 +29,7 @@ def test_every_package_is_installed(root: Path) -> None:
     assert listed == {".".join(("kubeclassic", *folder.parts)) for folder in ours}
 
 
-def test_nothing_but_requirements_is_imported(root: Path) -> None:
+def test_nothing_but_requirements_is_imported(root):
     """The core reads only numpy, attrs, msgspec and PyYAML; the command line adds click and rich, and pages and notebooks Jinja2."""
     config = ConfigParser()
     config.read(root / "setup.cfg")
@@ -40,7 +38,7 @@ def test_nothing_but_requirements_is_imported(root: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(root, tmp_path_factory):
     """A folder with the wheel and the sdist of a copy of the tree, the wheel built from the sdist."""
     place = tmp_path_factory.mktemp("built")
     tree = place / "kubeclassic"
@@ -49,14 +47,14 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "dist"
 
 
-def run(module: str, *arguments: str) -> str:
+def run(module, *arguments):
     """What a module of Python that is run with *arguments* says; it has to end well."""
     done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_a_wheel_holds_the_package_alone(root: Path, built: Path) -> None:
+def test_a_wheel_holds_the_package_alone(root, built):
     """A wheel holds every file of every package, py.typed and style sheets among them, and the examples; nothing of tests."""
     (wheel,) = built.glob("*.whl")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
@@ -68,7 +66,7 @@ def test_a_wheel_holds_the_package_alone(root: Path, built: Path) -> None:
     assert held == {f"kubeclassic/{name}" for name in wanted} | {f"kubeclassic/{path}" for path in samples if not hides(path)}
 
 
-def test_an_sdist_holds_what_tests_need(root: Path, built: Path) -> None:
+def test_an_sdist_holds_what_tests_need(root, built):
     """An sdist holds the whole tree but what is for git and its host: tests, their data, examples and documentation too."""
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -82,19 +80,19 @@ def test_an_sdist_holds_what_tests_need(root: Path, built: Path) -> None:
         assert {path for path in held if path.parts[0] == folder and not hides(path)} == files
 
 
-def hides(path: Path) -> bool:
+def hides(path):
     """Whether *path* is no file of the project, or one that the copy leaves out."""
     return path.suffix == ".pyc" or "conformance" in path.parts or any(part.startswith(".") for part in path.parts)
 
 
-def test_they_can_be_published(built: Path) -> None:
+def test_they_can_be_published(built):
     """twine and check-wheel-contents have nothing to say against them."""
     run("twine", "check", "--strict", *map(str, built.iterdir()))
     (wheel,) = built.glob("*.whl")
     run("check_wheel_contents", str(wheel))
 
 
-def test_the_version_has_one_source(root: Path, built: Path) -> None:
+def test_the_version_has_one_source(root, built):
     """Wheel and sdist have the version of the package, which stands in no other file of metadata."""
     (wheel,) = built.glob("*.whl")
     archive = zipfile.ZipFile(wheel)
@@ -104,7 +102,7 @@ def test_the_version_has_one_source(root: Path, built: Path) -> None:
     assert kubeclassic.__version__ not in (root / "setup.cfg").read_text(encoding="utf-8")
 
 
-def test_the_wheel_runs(root: Path, built: Path, tmp_path: Path) -> None:
+def test_the_wheel_runs(root, built, tmp_path):
     """The unpacked wheel alone, without the tree, writes the examples and schedules their cluster."""
     (wheel,) = built.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path)

@@ -1,14 +1,10 @@
 """All ways to one answer agree: remembered or worked out anew, whole or in parts, with details or without."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -18,8 +14,6 @@ from kubeclassic.core.arrays.counts import added
 from kubeclassic.core.arrays.counts import judged as judged_by
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry, Templates
@@ -36,7 +30,6 @@ from tests.support.worlds import (
     RULES,
     SCHEDULING,
     VOLUMES,
-    Step,
     World,
     algorithm,
     answer,
@@ -57,32 +50,32 @@ SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "defaul
 ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
 
-def sequences(factor: float) -> settings:
+def sequences(factor):
     """So many examples, which may be slow and large."""
     return examples(factor, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(autouse=True, scope="module")
-def every_step_is_verified() -> Iterator[None]:
+def every_step_is_verified():
     """Whatever is kept is also worked out from nothing, each time that it is read."""
     with verifying():
         yield
 
 
-def declaration_of(rule: Any, cycle: Any) -> Any:
+def declaration_of(rule, cycle):
     """The clauses or sums that a rule declares for the pod of *cycle*, None where it declares none."""
     declare = rule.clauses if isinstance(rule, Predicate) else rule.sums
     return None if declare is None else declare(cycle.template, cycle)
 
 
-def follows_from(declared: Any, rule: Any, nodes: Batch, at: list[int]) -> tuple[Any, ...]:
+def follows_from(declared, rule, nodes, at):
     """What follows from a declaration for some rows, as :func:`answer` has it."""
     if isinstance(rule, Predicate):
         return objections(judged_by(declared, nodes), at)
     return tuple(added(declared.each, nodes)[at].tolist())
 
 
-def revisions(cycle: Any) -> tuple[int, int]:
+def revisions(cycle):
     """Those of affinity terms, and of services and controllers."""
     return cycle.table.census.terms_revision, cycle.listings.owner_tick.count
 
@@ -91,11 +84,11 @@ def revisions(cycle: Any) -> tuple[int, int]:
 class TestEachRule:
     @sequences(0.4)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), forms=st.tuples(*[st.integers(0, 63)] * 2), data=st.data())
-    def test_remembered_is_worked_out_anew(self, name: str, release: str, seed: int, forms: tuple[int, int], data: st.DataObject) -> None:
+    def test_remembered_is_worked_out_anew(self, name, release, seed, forms, data):
         """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
         rule, subject, verbs = RULES[name], subject_of(name), verbs_of(name)
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
-        steps: list[Step] = beginning(seed, verbs) + data.draw(steps_of(verbs))
+        steps = beginning(seed, verbs) + data.draw(steps_of(verbs))
         for number, step in enumerate(steps):
             world.take(step)
             cycle = world.engine.begin(pod_form(subject, forms[number % 2]), details=False)
@@ -108,7 +101,7 @@ class TestEachRule:
 
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
-    def test_parts_answer_as_the_whole(self, name: str, release: str, seed: int, form: int) -> None:
+    def test_parts_answer_as_the_whole(self, name, release, seed, form):
         """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
         rule, subject = RULES[name], subject_of(name)
         world = World.of(classic_engine(algorithm(release, COUNTING)), subject=subject)
@@ -129,7 +122,7 @@ class TestEachRule:
 
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), other=st.integers(0, 63), at=st.integers(0, 63))
-    def test_a_trial_answers_as_the_deed(self, name: str, release: str, seed: int, form: int, other: int, at: int) -> None:
+    def test_a_trial_answers_as_the_deed(self, name, release, seed, form, other, at):
         """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod is there."""
         rule, subject = RULES[name], subject_of(name)
         if rule.reads & (ELSEWHERE | Reads.EFFECTS):
@@ -151,7 +144,7 @@ class TestEachRule:
 
     @sequences(0.3)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), others=st.lists(st.integers(0, 63), max_size=4))
-    def test_what_is_declared_ahead(self, name: str, release: str, seed: int, form: int, others: list[int]) -> None:
+    def test_what_is_declared_ahead(self, name, release, seed, form, others):
         """What follows from a rule's declaration, whole and row by row, is what it answers, also for pods that came after it declared."""
         rule, subject = RULES[name], subject_of(name)
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
@@ -173,7 +166,7 @@ class TestEachRule:
 
     @sequences(2)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
-    def test_a_rule_that_declares_nothing_makes_no_difference(self, name: str, release: str, seed: int, form: int) -> None:
+    def test_a_rule_that_declares_nothing_makes_no_difference(self, name, release, seed, form):
         """A rule without clauses or sums for a pod objects to no node and scores all alike, until a node, a term or an owner changes."""
         rule, subject = RULES[name], subject_of(name)
         if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is None:
@@ -195,13 +188,13 @@ class TestEachRule:
 
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))
-    def test_pods_of_one_key_get_one_answer(self, name: str, release: str, seed: int) -> None:
+    def test_pods_of_one_key_get_one_answer(self, name, release, seed):
         """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no objection."""
         rule, subject = RULES[name], subject_of(name)
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
-        by_key: dict[object, object] = {}
+        by_key = {}
         for form in range(40):
             cycle = world.engine.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
             rows = judged(cycle)
@@ -226,7 +219,7 @@ POLICY = {
         {"name": "Spread", "weight": 3, "argument": {"serviceAntiAffinity": {"label": ZONE}}},
     ],
 }
-CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+CONFIGURATIONS = {
     "1.12": ("1.12", {}),
     "1.13 partial": ("1.13", {"percentageOfNodesToScore": 70}),
     "1.14 packing": ("1.14", {"provider": "ClusterAutoscalerProvider", **ALL}),
@@ -241,7 +234,7 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 """Releases and configurations, in the words of a conformance case."""
 
 
-def engine_of(configuration: str, memory_bytes: int) -> Engine:
+def engine_of(configuration, memory_bytes):
     """A scheduler of one of CONFIGURATIONS."""
     release, config = CONFIGURATIONS[configuration]
     gates = {name: on for name, on in GATES if name in RELEASES[release].gates} if release in RELEASES else {}
@@ -256,7 +249,7 @@ FORGETFUL = (1 << 30) + 1
 @pytest.mark.parametrize("memory_bytes", [1 << 30, 4000, FORGETFUL])
 class TestSchedules:
     @pytest.fixture(autouse=True)
-    def forgetting(self, memory_bytes: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def forgetting(self, memory_bytes, monkeypatch):
         """Forget as soon as possible, and check all that is kept."""
         if memory_bytes == FORGETFUL:
             monkeypatch.setattr(Templates, "are_many", True)
@@ -268,15 +261,13 @@ class TestSchedules:
 
     @sequences(0.2)
     @given(subject=st.sampled_from(SUBJECTS), seed=st.integers(0, 1 << 20), data=st.data())
-    def test_the_quick_way_is_the_long_way(
-        self, configuration: str, memory_bytes: int, subject: str, seed: int, data: st.DataObject
-    ) -> None:
+    def test_the_quick_way_is_the_long_way(self, configuration, memory_bytes, subject, seed, data):
         """Whatever happened before, each pod gets the host, the message and the victims that it gets without memory and with details."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0, memory_bytes)]
         world = World.of(*engines, subject=subject, details=(False, True, True))
         verbs = (*SCHEDULING, "retry", *OWNERS[:2], *VOLUMES[:4])
         steps = beginning(seed, verbs) + data.draw(steps_of(verbs, 20))
-        detailed: list[tuple[Decision, object]] = []
+        detailed = []
         for number, step in enumerate(steps):
             decisions = world.take(step)
             records = [decision.record() for decision in decisions]
@@ -289,9 +280,7 @@ class TestSchedules:
 
     @sequences(0.1)
     @given(subject=st.sampled_from(SUBJECTS), forms=st.tuples(*[st.integers(0, 63)] * 2), seed=st.integers(0, 1 << 20), data=st.data())
-    def test_details_read_at_once_are_whole(
-        self, configuration: str, memory_bytes: int, subject: str, forms: tuple[int, int], seed: int, data: st.DataObject
-    ) -> None:
+    def test_details_read_at_once_are_whole(self, configuration, memory_bytes, subject, forms, seed, data):
         """Whoever reads details at once finds what a scheduler without memory says, whatever happened before."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         engines[0].transient_details = True
@@ -303,7 +292,7 @@ class TestSchedules:
 
     @sequences(0.1)
     @given(forms=st.lists(st.integers(0, 63), min_size=1, max_size=3), seed=st.integers(0, 1 << 20), count=st.integers(3, 40))
-    def test_equal_pods_one_after_another(self, configuration: str, memory_bytes: int, forms: list[int], seed: int, count: int) -> None:
+    def test_equal_pods_one_after_another(self, configuration, memory_bytes, forms, seed, count):
         """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         world = World.of(*engines, subject="any", details=(False, True))
@@ -316,7 +305,7 @@ class TestSchedules:
 
     @sequences(0.05)
     @given(form=st.integers(0, 63), seed=st.integers(0, 1 << 20), count=st.integers(3, 30), data=st.data())
-    def test_many_nodes(self, configuration: str, memory_bytes: int, form: int, seed: int, count: int, data: st.DataObject) -> None:
+    def test_many_nodes(self, configuration, memory_bytes, form, seed, count, data):
         """So do pods of a cluster that is large enough for the search to stop early, while nodes and pods come and go."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         world = World.of(*engines, details=(False, True), nodes=150)
@@ -332,7 +321,7 @@ class TestSchedules:
 
 
 class TestWhatNoRowShows:
-    def test_a_pass_that_visits_a_node_twice(self) -> None:
+    def test_a_pass_that_visits_a_node_twice(self):
         """A pod that fits on no node of such a pass is told of all nodes when the next pass visits each once."""
         world = World.of(engine_of("1.16 adaptive", 4000), engine_of("1.16 adaptive", 0), details=(False, True), nodes=150)
         refused = []
@@ -344,7 +333,7 @@ class TestWhatNoRowShows:
         assert " 93 node(s) " in refused[2]
 
     @pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
-    def test_a_peer_on_a_name_without_node(self, release: str) -> None:
+    def test_a_peer_on_a_name_without_node(self, release):
         """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for all nodes."""
         rule = RULES["ServiceAffinity"]
         made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)

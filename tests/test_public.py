@@ -1,10 +1,7 @@
 """What ``import kubeclassic`` gives, and what it costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from types import ModuleType
 
 import pytest
 
@@ -20,7 +17,7 @@ NAMES = [(module, name) for module in MODULES for name in module.__all__]
 
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=[f"{module.__name__}.{name}" for module, name in NAMES])
-def test_every_public_name_is_there(module: ModuleType, name: str) -> None:
+def test_every_public_name_is_there(module, name):
     """Each public name leads somewhere, is listed by ``dir``, and is in one module alone."""
     assert getattr(module, name) is not None
     assert name in dir(module)
@@ -28,20 +25,20 @@ def test_every_public_name_is_there(module: ModuleType, name: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_nothing_else_is_public(module: ModuleType) -> None:
+def test_nothing_else_is_public(module):
     """A name that is not in the table of the module is an AttributeError."""
     with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' has no attribute 'clutser'$"):
         _ = module.clutser
 
 
-def test_all_are_imported_at_once() -> None:
+def test_all_are_imported_at_once():
     """``from kubeclassic.plugins import *`` gives the public names, and nothing else."""
-    names: dict[str, object] = {}
+    names = {}
     exec("from kubeclassic.plugins import *", names)
     assert sorted(set(names) - {"__builtins__"}) == plugins.__all__
 
 
-def test_importing_is_cheap() -> None:
+def test_importing_is_cheap():
     """The import alone loads neither numpy nor anything else that takes its time."""
     script = f"{FIND}\nimport kubeclassic.rules; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()

@@ -1,24 +1,21 @@
 """Whatever happens in a small town: memory, little memory, no memory, a look at one node and a newcomer agree."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from kubeclassic.core.incremental import board
 from kubeclassic.core.incremental.verify import verifying
 from tests.support.examples import examples
-from tests.support.towns import RELEASES, Town, days
+from tests.support.towns import PRESSED, RELEASES, Town, days
 
 SETTINGS = examples(0.3, stateful_step_count=30, suppress_health_check=list(HealthCheck))
 WHICH, VARIANT = st.integers(0, 63), st.integers(0, 5)
 
 
 @pytest.fixture(autouse=True)
-def every_step_is_verified() -> Iterator[None]:
+def every_step_is_verified():
     """Whatever is kept is also worked out from nothing, each time that it is read."""
     with verifying():
         yield
@@ -30,38 +27,38 @@ class TownMachine(RuleBasedStateMachine):
     release = "1.16"
 
     @initialize(plain=st.booleans(), variants=st.lists(st.integers(0, 63), min_size=1, max_size=6))
-    def begin(self, plain: bool, variants: list[int]) -> None:
+    def begin(self, plain, variants):
         self.variants, self.town = variants, Town(self.release, plain)
         self.town.begin()
 
-    def take(self, verb: str, which: int, variant: int) -> None:
+    def take(self, verb, which, variant):
         """Let something happen in one of the variants of this town: a few, so that equal pods come again and again."""
         self.town.take((verb, which, self.variants[variant % len(self.variants)]))
 
     @rule(verb=st.sampled_from(("node", "drop node", "budget")), which=WHICH, variant=VARIANT)
-    def change_the_cluster(self, verb: str, which: int, variant: int) -> None:
+    def change_the_cluster(self, verb, which, variant):
         self.take(verb, which, variant)
 
     @rule(verb=st.sampled_from(("come", "leave", "nominate", "withdraw")), which=WHICH, variant=VARIANT)
-    def change_its_pods(self, verb: str, which: int, variant: int) -> None:
+    def change_its_pods(self, verb, which, variant):
         self.take(verb, which, variant)
 
     @rule(verb=st.sampled_from(("schedule", "run", "retry")), which=WHICH, variant=VARIANT)
-    def decide(self, verb: str, which: int, variant: int) -> None:
+    def decide(self, verb, which, variant):
         self.take(verb, which, variant)
 
     @rule(verb=st.sampled_from(("look", "watch")), which=WHICH, variant=VARIANT)
-    def look(self, verb: str, which: int, variant: int) -> None:
+    def look(self, verb, which, variant):
         self.take(verb, which, variant)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 class TestTowns:
-    def test_all_ways_agree(self, release: str) -> None:
+    def test_all_ways_agree(self, release):
         """After any sequence of events all ways to a decision give the same one."""
         run_state_machine_as_test(type("Machine", (TownMachine,), {"release": release}), settings=SETTINGS)
 
-    def test_all_that_is_kept_is_used(self, release: str) -> None:
+    def test_all_that_is_kept_is_used(self, release):
         """In such a town most decisions are read off, some pods fit nowhere, preempt others, and wait for a node."""
         town = Town(release)
         town.begin()
@@ -73,3 +70,13 @@ class TestTowns:
         assert taken > 20
         assert evicted
         assert waited
+
+    @pytest.mark.parametrize("most", [-1, 1 << 20])
+    def test_rows_one_by_one_or_in_classes(self, release, most, monkeypatch):
+        """All agree where the rows that moved are looked at one by one, or never are; such towns are often full."""
+        monkeypatch.setattr(board, "MOST_MOVED", most)
+        monkeypatch.setattr(board, "ROWS_A_MOVE", 1 << 20)
+        town = Town(release, plain=True)
+        town.begin()
+        for step in days(most, 30, PRESSED):
+            town.take(step)

@@ -131,8 +131,7 @@ def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
     import asyncio
 
     from ...live.client.kubeconfig import access_to
-    from ...live.rights import check_kinds
-    from ...live.snapshot import snapshot_of
+    from ...live.snapshot import check_kinds, snapshot_of
 
     check_kinds(live.allow_missing)
     access = access_to(live.kubeconfig, live.context)

@@ -27,8 +27,9 @@ from ...questions.whatif.suggestion import Suggestion
 from ...simulation.edits import without_flag
 from ...simulation.input import Observer
 from ..process.logs import Log, to_standard_error
+from ..scheduler.following import end_at_signals
 from .limits import ConnectionGuard, Metrics, RequestLimiter, ServerLimits, defect_at
-from .serving import Listening, Worker, make_server
+from .serving import Listening, Worker, served
 
 JSON, LINES, BODY_BYTES = "application/json", "application/x-ndjson", 2 << 20
 PAGE, LONGEST_NAME = "lab.html", 100
@@ -59,15 +60,16 @@ class LabApp:
         shown = [Route(path, self.page, methods=["GET"]) for path in ("/{token}/", "/{token}/assets/{name}")]
         self._router = Router([*shown, Route("/{token}/ask", self.ask, methods=["POST"])], redirect_slashes=False)
 
-    async def serve(self, port: int, on_ready: Callable[[str], None]) -> bool:
-        """Serve until a signal ends it; *on_ready* gets the address of the page. Returns whether it was Ctrl-C."""
-        server, socket = make_server(self, Listening(port=port), lambda url: on_ready(f"{url}/{self.token}/"))
+    async def serve(self, port: int, on_ready: Callable[[str], None]) -> int:
+        """Serve until a signal ends it, and answer which one; *on_ready* gets the address of the page."""
+        end, ended_by = end_at_signals()
         try:
-            await server.serve([socket])
+            async with served(self, Listening(port=port)) as url:
+                on_ready(f"{url}/{self.token}/")
+                await end.wait()
         finally:
-            socket.close()
             self.worker.close()
-        return server.was_interrupted
+        return ended_by[0]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, unless it calls the server by another name, comes from another page, or is too large."""

@@ -1,7 +1,5 @@
 """The behaviours in cells."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is said of a Policy, and of releases."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES

@@ -1,7 +1,5 @@
 """Component configurations and the Policies that they point to."""
 
-from __future__ import annotations
-
 import io
 import json
 

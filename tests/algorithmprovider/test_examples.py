@@ -1,7 +1,5 @@
 """The example Policies work where they say."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve

@@ -1,7 +1,5 @@
 """Feature gates: what may be said, what is refused, what they do to names."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, resolve

@@ -1,7 +1,5 @@
 """From a Policy to the algorithm, and everything that is refused on the way."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, Catalogue, resolve

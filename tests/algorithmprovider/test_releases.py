@@ -1,7 +1,5 @@
 """The table of releases, against the reference's matrix."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES, find_release

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 
 from kubeclassic.api.cluster import Cluster
-from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod, PriorityClass
+from kubeclassic.api.objects import Node, ObjectMeta, Pod, PriorityClass
 from kubeclassic.exceptions import KubeclassicError, ManifestError, UnknownNameError
 from tests.support.refusals import refusal_text
 
-Json = dict[str, Any]
 
-
-def manifest(kind: str, name: str, **fields: Any) -> Json:
+def manifest(kind, name, **fields):
     """An object's JSON form."""
     return {"kind": kind, "metadata": {"name": name}, **fields}
 
 
-def pod(name: str, **spec: Any) -> Json:
+def pod(name, **spec):
     """A pod's manifest."""
     return manifest("Pod", name, spec=spec)
 
 
-def web(replicas: int) -> Json:
+def web(replicas):
     """A Deployment's manifest."""
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
@@ -41,17 +37,17 @@ class Diary:
 
     heard: list[str] = attrs.field(factory=list)
 
-    def put(self, item: KubeObject) -> None:
+    def put(self, item):
         """Note what appears or changes."""
         self.heard.append(f"+{item.key}")
 
-    def delete(self, item: KubeObject) -> None:
+    def delete(self, item):
         """Note what goes."""
         self.heard.append(f"-{item.key}")
 
 
 class TestWhatIsThere:
-    def test_objects_and_manifests(self) -> None:
+    def test_objects_and_manifests(self):
         """A cluster is made of objects and of manifests, in their order; pods without a node wait."""
         node = Node(metadata=ObjectMeta(name="a"))
         cluster = Cluster([pod("bound", nodeName="a"), node, pod("waiting")])
@@ -61,20 +57,20 @@ class TestWhatIsThere:
         assert [item.name for item in cluster.pending] == ["waiting"]
         assert repr(cluster) == "<Cluster: 1 nodes, 2 pods, 1 of them waiting>"
 
-    def test_files(self, root: Path) -> None:
+    def test_files(self, root):
         """Files are read as the commands read them."""
         cluster = Cluster.load(root / "examples" / "cluster")
         assert (len(cluster.nodes), len(cluster.pending)) == (11, 22)
         assert cluster.ignored == {}
 
-    def test_what_files_have_in_excess(self) -> None:
+    def test_what_files_have_in_excess(self):
         """What the API server would refuse is left out with a warning, kinds that scheduling does not read are counted."""
         lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
         cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
         assert (cluster.objects, cluster.ignored) == ((), {"refused by the API server": 1, "of kind Ingress": 1})
         assert tuple(map(str, cluster.warnings)) == ("Pod default/p: refused by the API server: no PriorityClass with name x was found",)
 
-    def test_api_defaults(self) -> None:
+    def test_api_defaults(self):
         """Objects get the API server's defaults, whether given as manifests or as values; without *defaults* they stay as they are."""
         limited = pod("p", containers=[{"name": "c", "resources": {"limits": {"cpu": 1}}}])
         (plain,) = Cluster([limited], defaults=False).pods
@@ -82,7 +78,7 @@ class TestWhatIsThere:
         assert Cluster([limited]).pods == Cluster([plain]).pods
         assert Cluster([limited]).pods[0].spec.containers[0].requests == plain.spec.containers[0].limits
 
-    def test_finding(self) -> None:
+    def test_finding(self):
         """An object is found by its key, in ``default`` by its name; else near names are suggested."""
         cluster = Cluster([pod("web-0"), manifest("Node", "worker-1")])
         assert cluster.find(Pod, "web-0") is cluster.find(Pod, "default/web-0")
@@ -91,14 +87,14 @@ class TestWhatIsThere:
 
 
 class TestChanges:
-    def test_add(self) -> None:
+    def test_add(self):
         """Objects come behind those that are there; a workload stands for the pods that it lacks."""
         cluster = Cluster([manifest("Node", "a")])
         cluster.add(pod("p"), web(2))
         assert [item.kind for item in cluster.objects] == ["Node", "Pod", "ReplicaSet", "Pod", "Pod"]
         assert {item.labels["app"] for item in cluster.pending[1:]} == {"web"}
 
-    def test_priority_classes_of_the_cluster_count(self) -> None:
+    def test_priority_classes_of_the_cluster_count(self):
         """A new pod gets the priority of a class that came before it."""
         cluster = Cluster([manifest("PriorityClass", "high", value=7)])
         cluster.add(pod("p", priorityClassName="high"))
@@ -107,13 +103,13 @@ class TestChanges:
         with pytest.raises(ManifestError, match=r"^Pod default/q: refused by the API server: no PriorityClass with name high was found$"):
             cluster.add(pod("q", priorityClassName="high"))
 
-    def test_update(self) -> None:
+    def test_update(self):
         """An object changes in its place."""
         cluster = Cluster([pod("p"), pod("q")])
         cluster.update(cluster.pods[0].bound_to("a"))
         assert [(item.name, item.spec.node_name) for item in cluster.pods] == [("p", "a"), ("q", "")]
 
-    def test_delete(self) -> None:
+    def test_delete(self):
         """An object goes, by kind and key."""
         cluster = Cluster([pod("p"), pod("q")])
         cluster.delete(Pod(metadata=ObjectMeta(name="p")))
@@ -132,7 +128,7 @@ class TestChanges:
             ("delete", Node(metadata=ObjectMeta(name="x")), 'Node: got "x", which the cluster does not have'),
         ],
     )
-    def test_refusals(self, verb: str, item: Any, message: str) -> None:
+    def test_refusals(self, verb, item, message):
         """What cannot be is refused in one line, and changes nothing, also of what was given along with it."""
         cluster = Cluster([pod("p", nodeName="a"), pod("q")])
         before = cluster.objects
@@ -142,7 +138,7 @@ class TestChanges:
 
 
 class TestFollowers:
-    def test_a_follower_hears_everything(self) -> None:
+    def test_a_follower_hears_everything(self):
         """Who follows is told of what is there, then of each change."""
         cluster, diary = Cluster([pod("p")]), Diary()
         cluster.follow(diary)
@@ -151,14 +147,14 @@ class TestFollowers:
         cluster.delete(cluster.find(Pod, "q"))
         assert diary.heard == ["+default/p", "+default/q", "+default/p", "-default/q"]
 
-    def test_one_of_the_same_name(self) -> None:
+    def test_one_of_the_same_name(self):
         """An object with another UID is another one: the old one goes first."""
         cluster, diary = Cluster([pod("p")]), Diary()
         cluster.follow(diary)
         cluster.update({"kind": "Pod", "metadata": {"name": "p", "uid": "2"}})
         assert diary.heard == ["+default/p", "-default/p", "+default/p"]
 
-    def test_followers_are_not_kept(self) -> None:
+    def test_followers_are_not_kept(self):
         """A cluster does not keep those alive who follow it."""
         cluster = Cluster()
         cluster.follow(Diary())

@@ -1,9 +1,5 @@
 """Pods that wait, and how they are found by name. (What files come to: tests/simulation/test_scenario.py.)"""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
@@ -27,11 +23,11 @@ class TestWhoWaits:
             ({"status": {"phase": "Failed"}}, "finished"),
         ],
     )
-    def test_why_not(self, options: dict[str, Any], why: str | None) -> None:
+    def test_why_not(self, options, why):
         """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
         assert why_not_waiting(pod("p", **options), "default-scheduler") == why
 
-    def test_whichever_scheduler(self) -> None:
+    def test_whichever_scheduler(self):
         """Where no scheduler is named a pod waits whichever it asks for."""
         assert why_not_waiting(pod("p", schedulerName="other")) is None
 
@@ -40,7 +36,7 @@ class TestFinding:
     PODS = (pod("web", namespace="shop"), pod("web", namespace="blog"), pod("db", namespace="shop"), pod("bound", on="a"))
 
     @pytest.mark.parametrize("name", ["db", "shop/db"])
-    def test_by_name(self, name: str) -> None:
+    def test_by_name(self, name):
         """The name will do where only one namespace has it."""
         assert find_waiting(name, self.PODS).key == "shop/db"
 
@@ -52,12 +48,12 @@ class TestFinding:
             ("dbb", 'pod: expected a pod without a node, got "dbb"; did you mean "db"?'),
         ],
     )
-    def test_refusals(self, name: str, message: str) -> None:
+    def test_refusals(self, name, message):
         """A name of several, of one that has a node, or of none, is refused in one line."""
         assert refusal_text(UnknownNameError, find_waiting, name, self.PODS) == message
 
 
-def test_what_is_there_counts_for_workloads() -> None:
+def test_what_is_there_counts_for_workloads():
     """A DaemonSet makes a pod for each node that the cluster has already."""
     template = {"spec": {"containers": [{"name": "c"}]}}
     daemon_set = {"kind": "DaemonSet", "metadata": {"name": "logs"}, "spec": {"template": template}}

@@ -1,32 +1,28 @@
 """Loading: every format that people and kubectl write, and errors that say where."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kubeclassic.api.load import Loaded, load
+from kubeclassic.api.load import load
 from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, ReplicationController
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
 from tests.support.refusals import refusal_text
 
-NODE: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
-POD: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p1"}, "spec": {"containers": [{"name": "c"}]}}
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p1"}, "spec": {"containers": [{"name": "c"}]}}
 POD_YAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: p1, creationTimestamp: 2020-01-01T00:00:00Z}\n"
 
 
-def names(loaded: Loaded) -> list[str]:
+def names(loaded):
     return [f"{found.kind} {found.key}" for found in loaded.objects]
 
 
-def written(folder: Path, name: str, content: str | bytes) -> Path:
+def written(folder, name, content):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -54,7 +50,7 @@ class TestFormats:
         ],
     )
     @pytest.mark.parametrize("packed", [False, True])
-    def test_each_form_gives_the_same(self, tmp_path: Path, name: str, content: str | bytes, packed: bool) -> None:
+    def test_each_form_gives_the_same(self, tmp_path, name, content, packed):
         """YAML and JSON, single objects, lists and several documents, gzipped or not, give the same objects in order."""
         raw = content if isinstance(content, bytes) else content.encode()
         path = written(tmp_path, name + ".gz" if packed else name, gzip.compress(raw) if packed else raw)
@@ -63,24 +59,24 @@ class TestFormats:
     @pytest.mark.parametrize(
         "content", [json.dumps(NODE), json.dumps(NODE).encode(), gzip.compress(json.dumps(NODE).encode())], ids=["text", "bytes", "gzipped"]
     )
-    def test_standard_input(self, content: str | bytes) -> None:
+    def test_standard_input(self, content):
         """A dash stands for standard input, text or bytes, packed or not."""
         stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
         assert names(load("-", stdin=stream)) == ["Node n1"]
 
-    def test_directories(self, tmp_path: Path) -> None:
+    def test_directories(self, tmp_path):
         """A directory gives its manifests, in order of their paths, below it too, but nothing hidden and no other files."""
         for name in ("b.yaml", "a/z.json", "a/.hidden.json", ".git/x.yaml", "a/logs.txt", "c.jsonl.gz"):
             document = json.dumps({**NODE, "metadata": {"name": name.replace("/", "-")}}).encode()
             written(tmp_path, name, gzip.compress(document) if name.endswith(".gz") else document)
         assert names(load(tmp_path)) == ["Node a-z.json", "Node b.yaml", "Node c.jsonl.gz"]
 
-    def test_several_paths(self, tmp_path: Path) -> None:
+    def test_several_paths(self, tmp_path):
         """Several paths are loaded one after another."""
-        paths: list[str | Path] = [written(tmp_path, "p.json", json.dumps(POD)), str(written(tmp_path, "n.json", json.dumps(NODE)))]
+        paths = [written(tmp_path, "p.json", json.dumps(POD)), str(written(tmp_path, "n.json", json.dumps(NODE)))]
         assert names(load(paths)) == ["Pod default/p1", "Node n1"]
 
-    def test_cluster_info_dump(self, tmp_path: Path) -> None:
+    def test_cluster_info_dump(self, tmp_path):
         """The dump that kubectl prints is read: lists one after another, the log blocks between them ignored."""
         block = "of pod default/p1 ===="
         logs = f'==== START logs for container c {block}\n{{"not": json\n---\n==== END logs for container c {block}\n'
@@ -93,11 +89,11 @@ class TestFormats:
         loaded = load(path)
         assert (names(loaded), loaded.ignored) == (["Node n1", "Pod default/p1"], {"Event": 3})
 
-    def test_the_quick_reader_gives_the_same(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_quick_reader_gives_the_same(self, tmp_path, monkeypatch):
         """The quicker JSON reader is tried first, and what it refuses is read by the standard library."""
         calls = []
 
-        def quick(content: bytes) -> Any:
+        def quick(content):
             calls.append(content)
             return json.loads(content)
 
@@ -124,7 +120,7 @@ class TestGroups:
         ],
     )
     @pytest.mark.parametrize("padding", [0, 1 << 19])
-    def test_objects_of_other_groups_are_ignored(self, tmp_path: Path, item: dict[str, Any], ignored: str, padding: int) -> None:
+    def test_objects_of_other_groups_are_ignored(self, tmp_path, item, ignored, padding):
         """Objects of other groups and versions are counted, also in long lists, whose items take their apiVersion from the list."""
         written(tmp_path, "core/n1.json", json.dumps(NODE))
         written(tmp_path, "others/n1.json", json.dumps(item) + " " * padding)
@@ -132,14 +128,14 @@ class TestGroups:
         assert (names(loaded), loaded.ignored) == (["Node n1"], {ignored: 1})
 
     @pytest.mark.parametrize("version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None])
-    def test_old_groups_count(self, tmp_path: Path, version: str | None) -> None:
+    def test_old_groups_count(self, tmp_path, version):
         """A Deployment is one in each group that had it."""
         loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "apiVersion": version, "kind": "Deployment"})))
         assert (len(loaded.raw["Deployment"]), loaded.ignored) == (1, {})
 
 
 class TestYamlScalars:
-    def test_dates_and_times_of_day_are_texts(self, tmp_path: Path) -> None:
+    def test_dates_and_times_of_day_are_texts(self, tmp_path):
         """Dates, times of day and equals signs stay texts; numbers are numbers."""
         metadata = "{name: p, creationTimestamp: 2020-01-01T00:00:00Z, annotations: {a: 12:30, b: 2020-01-01, c: =}}"
         text = f"kind: Pod\nmetadata: {metadata}\nspec: {{priority: 10}}\n"
@@ -148,7 +144,7 @@ class TestYamlScalars:
         assert pod.annotations == {"a": "12:30", "b": "2020-01-01", "c": "="}
         assert pod.spec.priority == 10
 
-    def test_quantities_may_be_numbers(self, tmp_path: Path) -> None:
+    def test_quantities_may_be_numbers(self, tmp_path):
         """Requests written as bare numbers, with exponents too, are read."""
         text = "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{resources: {requests: {cpu: 1.5, memory: 1e9, x.com/y: 2}}}]}\n"
         (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
@@ -187,41 +183,41 @@ class TestErrors:
             (
                 "a.json",
                 '{"kind": "NodeList", "items": [{"metadata": {"name": "w"}, "spec": {"taints": [{"effect": "NoSched"}]}}]}',
-                'a.json, document 1, item 1 (Node w): spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute',
+                "a.json, document 1, item 1 (Node w): spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute",
             ),
             ("a.json", "[" * 100_000, "a.json: JSON nested too deeply"),
             ("a.yaml", "a: \x00", "a.yaml: broken YAML: "),
         ],
     )
-    def test_broken_files_say_where(self, tmp_path: Path, name: str, content: str | bytes, text: str) -> None:
+    def test_broken_files_say_where(self, tmp_path, name, content, text):
         """What cannot be read is told with file, line and column, or document, kind, name and field."""
         assert text in refusal_text(ManifestError, load, written(tmp_path, name, content))
 
-    def test_log_blocks_keep_line_numbers_true(self, tmp_path: Path) -> None:
+    def test_log_blocks_keep_line_numbers_true(self, tmp_path):
         """The line in an error counts the lines of log blocks too."""
         logs = "==== START logs for x ====\na\nb\n==== END logs for x ====\n"
         with pytest.raises(ManifestError, match="line 6, column 1: broken JSON"):
             load(written(tmp_path, "dump", json.dumps(NODE) + "\n" + logs + "oops"))
 
-    def test_missing_files(self, tmp_path: Path) -> None:
+    def test_missing_files(self, tmp_path):
         """A file that is not there is told by name."""
         with pytest.raises(ManifestError, match=r"none\.yaml: no such file or directory"):
             load(tmp_path / "none.yaml")
 
-    def test_directories_without_manifests(self, tmp_path: Path) -> None:
+    def test_directories_without_manifests(self, tmp_path):
         """A directory without manifests is an error, not an empty cluster."""
         with pytest.raises(ManifestError, match="got a directory without manifests"):
             load(tmp_path)
 
 
 class TestWhatIsKept:
-    def test_defaults_are_filled_in(self, tmp_path: Path) -> None:
+    def test_defaults_are_filled_in(self, tmp_path):
         """Objects come with the API's defaults unless told otherwise."""
         path = written(tmp_path, "a.json", json.dumps(POD))
         assert load(path).of(Pod)[0].spec.scheduler_name == "default-scheduler"
         assert load(path, defaults=False).of(Pod)[0].spec.scheduler_name == ""
 
-    def test_the_last_of_two_counts(self, tmp_path: Path) -> None:
+    def test_the_last_of_two_counts(self, tmp_path):
         """Of two objects with one name the last counts, in the place of the first, with a warning."""
         twice = [POD, NODE, {**POD, "spec": {"nodeName": "n1"}}]
         loaded = load(written(tmp_path, "a.json", json.dumps(twice)))
@@ -229,24 +225,24 @@ class TestWhatIsKept:
         assert loaded.of(Pod)[0].spec.node_name == "n1"
         assert loaded.warnings == (Notice(f"{tmp_path}/a.json, document 3 (Pod p1)", "was given before, the last one counts"),)
 
-    def test_a_node_stands_there_once(self, tmp_path: Path) -> None:
+    def test_a_node_stands_there_once(self, tmp_path):
         """Two nodes of one name are refused, as nobody can tell which of them is meant."""
         path = written(tmp_path, "a.json", json.dumps([NODE, NODE]))
         with pytest.raises(ManifestError, match=r"document 2 \(Node n1\): metadata.name: expected each node once, got n1 again$"):
             load(path)
 
-    def test_what_an_api_server_refuses(self, tmp_path: Path) -> None:
+    def test_what_an_api_server_refuses(self, tmp_path):
         """An object with a fault is kept, with a warning that says where it is."""
         loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSchedule"}]}})))
         assert names(loaded) == ["Node n1"]
         assert "document 1 (Node n1): spec.taints[0].key: expected a label's key, got nothing" in str(loaded.warnings[0])
 
-    def test_generated_names(self, tmp_path: Path) -> None:
+    def test_generated_names(self, tmp_path):
         """Objects with generateName get running numbers."""
         generated = {**POD, "metadata": {"generateName": "web-"}}
         assert names(load(written(tmp_path, "a.json", json.dumps([generated, generated])))) == ["Pod default/web-1", "Pod default/web-2"]
 
-    def test_raw_documents(self, tmp_path: Path) -> None:
+    def test_raw_documents(self, tmp_path):
         """ConfigMaps and workloads are kept undecoded, ReplicaSets both ways; other kinds are counted."""
         config, replica_set = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}, {"kind": "ReplicaSet", "metadata": {"name": "r"}}
         service_account = {"kind": "ServiceAccount"}
@@ -256,19 +252,19 @@ class TestWhatIsKept:
         assert (names(loaded), loaded.ignored) == (["ReplicaSet default/r"], {"ServiceAccount": 2})
         assert load(path, raw_kinds=()).ignored == {"ConfigMap": 1, "ServiceAccount": 2}
 
-    def test_raw_items_of_lists_name_their_kind(self, tmp_path: Path) -> None:
+    def test_raw_items_of_lists_name_their_kind(self, tmp_path):
         """An item of a DeploymentList is kept with the kind that only the list names."""
         loaded = load(written(tmp_path, "a.json", json.dumps({"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]})))
         assert loaded.raw["Deployment"][0]["kind"] == "Deployment"
 
-    def test_files_that_are_no_manifests(self, tmp_path: Path) -> None:
+    def test_files_that_are_no_manifests(self, tmp_path):
         """In a directory a document without kind is ignored with a warning."""
         written(tmp_path, "values.yaml", "replicas: 3")
         written(tmp_path, "n.json", json.dumps(NODE))
         loaded = load(tmp_path)
         assert (names(loaded), loaded.warnings) == (["Node n1"], (Notice(f"{tmp_path}/values.yaml, document 1", "no kind, ignored"),))
 
-    def test_selectors_from_templates(self, tmp_path: Path) -> None:
+    def test_selectors_from_templates(self, tmp_path):
         """Controllers of kinds and versions that allow it take their selector from the template's labels."""
         template = {"template": {"metadata": {"labels": {"a": "1"}}}}
         meta = {"metadata": {"name": "x"}, "spec": template}

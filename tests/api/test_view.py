@@ -1,14 +1,12 @@
 """What results look like as plain values: views, tables and sentences."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.api.view import MOST_ROWS, Amount, CodeText, Column, Table, View, Words, shortened, table_of, tables
 from kubeclassic.exceptions import UnknownNameError
 
 
-def test_everything_is_escaped() -> None:
+def test_everything_is_escaped():
     """Titles, facts, headers and cells cannot bring HTML of their own."""
     text = View(title="<a>", facts={"<b>": "<c>"}, sections=tables(table_of("t", [{"<d>": "<e>"}]))).html()
     assert [f"&lt;{name}&gt;" in text for name in "abcde"] == [True] * 5
@@ -16,20 +14,20 @@ def test_everything_is_escaped() -> None:
     assert "<e>" not in text
 
 
-def test_long_tables_are_cut() -> None:
+def test_long_tables_are_cut():
     """Of a long table the first rows are shown, and the others are counted."""
     text = View(title="t", sections=tables(table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)]))).html()
     assert text.count("<tr>") == MOST_ROWS + 1
     assert "and 1,000 more" in text
 
 
-def test_texts_are_shortened() -> None:
+def test_texts_are_shortened():
     """A long text becomes one short line; a short one stays."""
     assert shortened("a\nb") == "a b"
     assert shortened("x" * 50, 10) == "x" * 9 + "…"
 
 
-def test_a_column_is_where_its_forms_say() -> None:
+def test_a_column_is_where_its_forms_say():
     """Each form of a table has its columns, under the names that data and CSV have for them."""
     columns = (Column("a", forms=("page",)), Column("b", field="bee"), Column("c", csv="sea", forms=("csv",)))
     table = Table("t", columns, [[1, Amount("cpu", 1500), 3]])
@@ -38,7 +36,7 @@ def test_a_column_is_where_its_forms_say() -> None:
     assert table.records("csv") == [{"bee": 1500, "sea": 3}]
 
 
-def test_data_begins_with_the_main_table() -> None:
+def test_data_begins_with_the_main_table():
     """Text keeps the order of tables; data has the main one first, and knows no other names."""
     both = tables(*(table_of(name, [], forms=("table", "data")) for name in "ab"))
     view = View(title="v", sections=both, main="b")
@@ -48,6 +46,6 @@ def test_data_begins_with_the_main_table() -> None:
         view.frame("c")
 
 
-def test_a_sentence_reads_as_text() -> None:
+def test_a_sentence_reads_as_text():
     """Code in a sentence is plain text there."""
     assert str(Words("Try ", Words(CodeText("--set"), " once"), ".")) == "Try --set once."

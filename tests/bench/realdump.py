@@ -8,6 +8,7 @@ turned into once, so that a dump of gigabytes takes seconds and no memory. The s
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import random
@@ -20,37 +21,28 @@ from typing import Any
 
 import attrs
 import click
+import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.support.admitted import TIME, admitted, letters
+from tests.support.admitted import admitted, letters
 
 Json = dict[str, Any]
 ZONES = ("europe-a", "europe-b", "europe-c")
 PODS_A_NODE = 10
-NAME, UID, NODE, LETTERS, NUMBER, HIGH, LOW = (
-    "@NAME@",
-    "@UID@",
-    "@NODE@",
-    "@LETTERS@",
-    "@NUMBER@",
-    "@HIGH@",
-    "@LOW@",
-)
+NAME, UID, NODE, LETTERS, NUMBER, HIGH, LOW = "@NAME@", "@UID@", "@NODE@", "@LETTERS@", "@NUMBER@", "@HIGH@", "@LOW@"
 """What each object of a template has of its own, as it stands in the template's text."""
+TEMPLATES = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8").split("---\n")
+"""A node, a pod, its ReplicaSet and Service, and what some pods ask for."""
 SIZES = (
-    ("50m", "64Mi"),
-    ("100m", "128Mi"),
-    ("100m", "256Mi"),
-    ("200m", "512Mi"),
-    ("250m", "512Mi"),
-    ("500m", "1Gi"),
-    ("500m", "2Gi"),
-    ("1", "2Gi"),
-    ("1", "4Gi"),
-    ("2", "4Gi"),
-)
-SPOT_TOLERATION = {"effect": "NoSchedule", "key": "spot", "operator": "Equal", "value": "true"}
+    ("50m", "64Mi"), ("100m", "128Mi"), ("100m", "256Mi"), ("200m", "512Mi"), ("250m", "512Mi"), ("500m", "1Gi"), ("500m", "2Gi"),
+    ("1", "2Gi"), ("1", "4Gi"), ("2", "4Gi"),
+)  # fmt: skip
+WISHES = {
+    5: "prefers to be apart", 7: "apart", 8: "near", 10: "in some pools", 25: "spread over zones", 30: "spread over zones and nodes",
+    31: "nothing", 33: "on spot", 100: "nothing",
+}  # fmt: skip
+"""Of a hundred applications those below the number, and not below the one before it -> what they ask for."""
 
 
 @attrs.frozen
@@ -70,150 +62,48 @@ class Pool:
 
 
 _KINDS = (
-    (4, 16, 14),
-    (8, 32, 14),
-    (8, 64, 10),
-    (16, 64, 14),
-    (16, 128, 8),
-    (32, 128, 10),
-    (32, 256, 6),
-    (64, 256, 4),
-    (64, 512, 2),
-    (8, 32, 10),
-    (96, 768, 2),
-    (16, 64, 6),
-)
+    (4, 16, 14), (8, 32, 14), (8, 64, 10), (16, 64, 14), (16, 128, 8), (32, 128, 10), (32, 256, 6), (64, 256, 4), (64, 512, 2), (8, 32, 10),
+    (96, 768, 2), (16, 64, 6),
+)  # fmt: skip
 POOLS = tuple(Pool(number, *kind) for number, kind in enumerate(_KINDS))
 SPOT, GPU = POOLS[9], POOLS[10]
 TAINTS = {
     SPOT: {"effect": "NoSchedule", "key": "spot", "value": "true"},
     GPU: {"effect": "NoSchedule", "key": "nvidia.com/gpu", "value": "present"},
-}
-WANTED_POOLS = [POOLS[number].name for number in (0, 1, 3, 5)]
+}  # fmt: skip
 
 
-# --- nodes ----------------------------------------------------------------------------------------------------------
+def made(number: int, words: dict[str, object]) -> Any:
+    """A template with *words* in place of their marks."""
+    text = TEMPLATES[number]
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", str(value))
+    return yaml.safe_load(text)
 
 
 def node(pool: Pool, zone: str) -> Json:
     """The template of the nodes of *pool* in *zone*."""
-    machine = f"m-{pool.cores}"
-    labels = {
-        "beta.kubernetes.io/arch": "amd64",
-        "beta.kubernetes.io/instance-type": machine,
-        "beta.kubernetes.io/os": "linux",
-        "cloud.example.com/machine-family": "m",
-        "cloud.example.com/nodepool": pool.name,
-        "failure-domain.beta.kubernetes.io/region": "europe",
-        "failure-domain.beta.kubernetes.io/zone": zone,
-        "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": NAME,
-        "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": machine,
-        "topology.csi.example.com/zone": zone,
-        "topology.kubernetes.io/region": "europe",
-        "topology.kubernetes.io/zone": zone,
-    }
-    annotations = {
-        "csi.volume.kubernetes.io/nodeid": f'{{"pd.csi.example.com":"projects/p/zones/{zone}/instances/{NAME}"}}',
-        "node.alpha.kubernetes.io/ttl": "0",
-        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
-    }
-    spec: Json = {
-        "podCIDR": f"10.{HIGH}.{LOW}.0/24",
-        "podCIDRs": [f"10.{HIGH}.{LOW}.0/24"],
-        "providerID": f"cloud:///{zone}/{NAME}",
-    }
-    if pool in TAINTS:
-        spec["taints"] = [TAINTS[pool]]
-    metadata = {
-        "annotations": annotations,
-        "creationTimestamp": TIME,
-        "labels": labels,
-        "name": NAME,
-        "resourceVersion": NUMBER,
-        "uid": UID,
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": metadata,
-        "spec": spec,
-        "status": _node_status(pool),
-    }
-
-
-def _node_status(pool: Pool) -> Json:
     memory = pool.gibibytes << 20
-    gpus = {"nvidia.com/gpu": "8"} if pool is GPU else {}
-    none = {"hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": "110", **gpus}
-    capacity = {
-        "cpu": str(pool.cores),
-        "ephemeral-storage": "98831908Ki",
-        "memory": f"{memory - 400_000}Ki",
-        **none,
-    }
-    allocatable = {
-        "cpu": f"{pool.cores * 1000 - 80}m",
-        "ephemeral-storage": "47093746742",
-        "memory": f"{memory - 1_800_000}Ki",
-        **none,
-    }
-    identity = dict.fromkeys(("bootID", "machineID", "systemUUID"), UID)
-    software = {
-        "containerRuntimeVersion": "containerd://1.7.22",
-        "kernelVersion": "6.1.100+",
-        "osImage": "Linux",
-    }
-    versions = {
-        "kubeProxyVersion": "v1.31.3",
-        "kubeletVersion": "v1.31.3",
-        "architecture": "amd64",
-        "operatingSystem": "linux",
-    }
-    return {
-        "addresses": [
-            {"address": f"10.{HIGH}.{LOW}.2", "type": "InternalIP"},
-            {"address": NAME, "type": "Hostname"},
-        ],
-        "allocatable": allocatable,
-        "capacity": capacity,
-        "conditions": list(_node_conditions()),
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
-        "images": list(_images(pool)),
-        "nodeInfo": {**identity, **software, **versions},
-        "volumesInUse": [],
-    }
-
-
-def _node_conditions() -> Iterator[Json]:
-    said = (
-        ("MemoryPressure", "KubeletHasSufficientMemory", "False"),
-        ("DiskPressure", "KubeletHasNoDiskPressure", "False"),
-        ("PIDPressure", "KubeletHasSufficientPID", "False"),
-        ("FrequentKubeletRestart", "NoFrequentKubeletRestart", "False"),
-        ("KernelDeadlock", "KernelHasNoDeadlock", "False"),
-        ("ReadonlyFilesystem", "FilesystemIsNotReadOnly", "False"),
-        ("Ready", "KubeletReady", "True"),
-    )
-    for kind, reason, status in said:
-        times = {"lastHeartbeatTime": TIME, "lastTransitionTime": TIME}
-        yield {**times, "message": f"kubelet says {reason}", "reason": reason, "status": status, "type": kind}
-
-
-def _images(pool: Pool) -> Iterator[Json]:
+    amounts = {"CPU": f"{pool.cores * 1000 - 80}m", "CAPACITY": f"{memory - 400_000}Ki", "ALLOCATABLE": f"{memory - 1_800_000}Ki"}
+    found: Json = made(0, {"ZONE": zone, "POOL": pool.name, "CORES": pool.cores, **amounts})
+    if pool in TAINTS:
+        found["spec"]["taints"] = [TAINTS[pool]]
+    if pool is GPU:
+        for amounts_of in ("capacity", "allocatable"):
+            found["status"][amounts_of]["nvidia.com/gpu"] = "8"
     lots = random.Random(pool.number)
-    for number in (lots.randrange(400) for _ in range(25)):
-        digest = hashlib.sha256(str(number).encode()).hexdigest()
-        name = f"registry.example.com/team-{number % 17}/app-{number}@sha256:{digest}"
-        yield {"names": [name, _image(number)], "sizeBytes": 20_000_000 + number * 3_000_000}
+    found["status"]["images"] = [_node_image(lots.randrange(400)) for _ in range(25)]
+    return found
+
+
+def _node_image(number: int) -> Json:
+    digest = hashlib.sha256(str(number).encode()).hexdigest()
+    name = f"registry.example.com/team-{number % 17}/app-{number}@sha256:{digest}"
+    return {"names": [name, _image(number)], "sizeBytes": 20_000_000 + number * 3_000_000}
 
 
 def _image(number: int) -> str:
     return f"registry.example.com/team-{number % 17}/app-{number}:v1.{number % 30}.0"
-
-
-# --- applications ---------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(slots=False)
@@ -224,200 +114,53 @@ class App:
     waits: bool
     """Its pods have no nodes."""
 
-    @property
-    def name(self) -> str:
-        """That of its Service; its ReplicaSet's begins with it."""
-        return f"{'waiting' if self.waits else 'bound'}-app-{self.number:05}"
-
-    @property
-    def namespace(self) -> str:
-        """That of everything of it."""
-        return f"team-{self.number % 60:02}"
-
-    @property
-    def is_of_spot(self) -> bool:
-        """Whether its pods are for the nodes that others are kept from."""
-        return self.number % 100 in (31, 32)
-
-    @property
-    def selector(self) -> Json:
-        """Selects its pods."""
-        return {"matchLabels": {"app.kubernetes.io/name": self.name}}
-
     @cached_property
-    def hashed(self) -> str:
-        """The hash of the template."""
-        return f"{self.number * 7919 % 10**9:09}"
-
-    @property
-    def owner(self) -> str:
-        """The ReplicaSet."""
-        return f"{self.name}-{self.hashed}"
-
-    @cached_property
-    def labels(self) -> Json:
-        """Those of its pods."""
-        return {
-            "app.kubernetes.io/name": self.name,
-            "app.kubernetes.io/part-of": f"system-{self.number % 40}",
-            "pod-template-hash": self.hashed,
-            "team": self.namespace,
-            "tier": ("front", "back", "batch")[self.number % 3],
-        }
-
-    @cached_property
-    def spec(self) -> Json:
-        """That of its pods, as its author wrote it."""
-        lots = random.Random(self.name)
+    def words(self) -> dict[str, object]:
+        """What its objects have in place of marks."""
+        name, code = f"{'waiting' if self.waits else 'bound'}-app-{self.number:05}", f"{self.number * 7919 % 10**9:09}"
+        lots, owner = random.Random(name), f"{name}-{code}"
         (cpu, memory), image = lots.choice(SIZES), lots.randrange(400)
-        secret = {"secretKeyRef": {"key": "url", "name": self.name}}
-        env = [
-            {
-                "name": "POD_NAME",
-                "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}},
-            },
-            {"name": "REGION", "value": "europe"},
-            {"name": "LOG_LEVEL", "value": "info"},
-            {"name": "DB_URL", "valueFrom": secret},
-        ]
-        container = {
-            "env": env,
-            "image": _image(image),
-            "livenessProbe": _probe("/healthz"),
-            "name": "main",
-            "ports": [{"containerPort": 8080, "name": "http", "protocol": "TCP"}],
-            "readinessProbe": _probe("/ready"),
-            "resources": {"limits": {"memory": memory}, "requests": {"cpu": cpu, "memory": memory}},
-            "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True},
-            "volumeMounts": [{"mountPath": "/etc/config", "name": "config"}],
-        }
-        volume = {"configMap": {"defaultMode": 420, "name": self.name}, "name": "config"}
         return {
-            "containers": [container],
-            "serviceAccountName": self.name,
-            "volumes": [volume],
-            **self._wishes(),
-        }
+            "APP": name, "HASH": code, "OWNER": owner, "NAMESPACE": f"team-{self.number % 60:02}", "SYSTEM": f"system-{self.number % 40}",
+            "TIER": ("front", "back", "batch")[self.number % 3], "OWNER_UID": hashlib.sha256(owner.encode()).hexdigest()[:32],
+            "CHECKSUM": hashlib.sha256(name.encode()).hexdigest(), "CPU": cpu, "MEMORY": memory, "IMAGE": _image(image),
+        }  # fmt: skip
 
-    def _wishes(self) -> Json:
-        """Affinity, spreading and tolerations, which most applications have none of."""
-        kind = self.number % 100
-        near, zone = (
-            {"labelSelector": self.selector, "topologyKey": "kubernetes.io/hostname"},
-            "topology.kubernetes.io/zone",
-        )
-        required, preferred = (
-            "requiredDuringSchedulingIgnoredDuringExecution",
-            "preferredDuringSchedulingIgnoredDuringExecution",
-        )
-        spread = {
-            "labelSelector": self.selector,
-            "maxSkew": 1,
-            "topologyKey": zone,
-            "whenUnsatisfiable": "ScheduleAnyway",
-        }
-        if kind < 5:
-            return {"affinity": {"podAntiAffinity": {preferred: [{"podAffinityTerm": near, "weight": 100}]}}}
-        if kind < 7:
-            return {"affinity": {"podAntiAffinity": {required: [near]}}}
-        if kind < 8:
-            return {"affinity": {"podAffinity": {required: [{**near, "topologyKey": zone}]}}}
-        if kind < 10:
-            pools = {"key": "cloud.example.com/nodepool", "operator": "In", "values": WANTED_POOLS}
-            return {
-                "affinity": {
-                    "nodeAffinity": {required: {"nodeSelectorTerms": [{"matchExpressions": [pools]}]}}
-                }
-            }
-        if kind < 25:
-            return {"topologySpreadConstraints": [spread]}
-        if kind < 30:
-            hard = {**spread, "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}
-            return {"topologySpreadConstraints": [hard, {**spread, "topologyKey": "kubernetes.io/hostname"}]}
-        return {"tolerations": [SPOT_TOLERATION]} if self.is_of_spot else {}
+    @property
+    def key(self) -> str:
+        """Its namespace and its ReplicaSet, which the keys of its pods begin with."""
+        return f"{self.words['NAMESPACE']}/{self.words['OWNER']}"
+
+    @property
+    def wish(self) -> str:
+        """What its pods ask for."""
+        return next(wish for most, wish in WISHES.items() if self.number % 100 < most)
+
+    @cached_property
+    def written(self) -> Json:
+        """The template of its pods, before admission."""
+        found: Json = made(1, self.words)
+        found["spec"] |= made(4, self.words)[self.wish]
+        return found
 
     def pod(self) -> Json:
         """The template of its pods."""
-        reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": self.owner, "uid": self._uid}
-        checksum = hashlib.sha256(self.name.encode()).hexdigest()
-        annotations = {
-            "checksum/config": checksum,
-            "prometheus.io/port": "8080",
-            "prometheus.io/scrape": "true",
-        }
-        metadata = {
-            "annotations": annotations,
-            "creationTimestamp": TIME,
-            "generateName": f"{self.owner}-",
-            "labels": self.labels,
-            "name": f"{self.owner}-{LETTERS}",
-            "namespace": self.namespace,
-            "ownerReferences": [{**reference, "blockOwnerDeletion": True, "controller": True}],
-            "resourceVersion": NUMBER,
-            "uid": UID,
-        }
-        spec = self.spec if self.waits else {**self.spec, "nodeName": NODE}
-        made = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": spec,
-            "status": {} if self.waits else self._running(),
-        }
-        return admitted(made, LETTERS, managed=False)
-
-    def _running(self) -> Json:
-        status = {
-            "name": "main",
-            "ready": True,
-            "restartCount": 0,
-            "started": True,
-            "state": {"running": {"startedAt": TIME}},
-        }
-        images = {
-            "image": self.spec["containers"][0]["image"],
-            "imageID": f"registry.example.com/x@sha256:{self._uid * 2}",
-        }
-        container = {"containerID": f"containerd://{UID}{UID}", **images, "lastState": {}, **status}
-        address = f"10.2.{HIGH}.{LOW}"
-        addresses = {"hostIP": "10.1.1.2", "podIP": address, "podIPs": [{"ip": address}]}
-        return {"containerStatuses": [container], **addresses, "startTime": TIME}
-
-    @property
-    def _uid(self) -> str:
-        return hashlib.sha256(self.owner.encode()).hexdigest()[:32]
+        found = copy.deepcopy(self.written)
+        if self.waits:
+            del found["spec"]["nodeName"]
+            found["status"] = {}
+        return admitted(found, LETTERS, managed=False)
 
     def workload(self, replicas: int) -> Iterator[Json]:
         """Its ReplicaSet and Service."""
-        metadata = {"labels": self.labels, "name": self.owner, "namespace": self.namespace, "uid": self._uid}
-        selector = {"matchLabels": {**self.selector["matchLabels"], "pod-template-hash": self.hashed}}
-        spec = {
-            "replicas": replicas,
-            "selector": selector,
-            "template": {"metadata": {"labels": self.labels}, "spec": self.spec},
-        }
-        yield {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": metadata,
-            "spec": spec,
-            "status": {"replicas": replicas},
-        }
+        found = made(2, self.words)
+        spec = {key: value for key, value in self.written["spec"].items() if key != "nodeName"}
+        found["metadata"]["labels"] = labels = self.written["metadata"]["labels"]
+        found["spec"] |= {"replicas": replicas, "template": {"metadata": {"labels": labels}, "spec": spec}}
+        found["status"] = {"replicas": replicas}
+        yield found
         if self.number % 2 == 0:
-            ports = [{"port": 80, "targetPort": 8080}]
-            service = {
-                "clusterIP": "10.9.0.1",
-                "ports": ports,
-                "selector": self.selector["matchLabels"],
-                "type": "ClusterIP",
-            }
-            metadata = {"name": self.name, "namespace": self.namespace}
-            yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service}
-
-
-def _probe(path: str) -> Json:
-    times = {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1}
-    return {"httpGet": {"path": path, "port": 8080, "scheme": "HTTP"}, **times}
+            yield made(3, self.words)
 
 
 # --- the dump -------------------------------------------------------------------------------------------------------
@@ -438,9 +181,7 @@ class RealDump:
         """Write it to *path*."""
         between, ends = (",", ("", "")) if self.packed else (",\n", ("\n", "\n    "))
         with path.open("w", buffering=1 << 22, encoding="utf-8") as file:
-            file.write(
-                f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}'
-            )
+            file.write(f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}')
             for number, text in enumerate(self._texts()):
                 file.write(between + text if number else text)
             file.write(f"{ends[1]}]}}\n")
@@ -458,7 +199,7 @@ class RealDump:
     def last_pod(self) -> str:
         """The key of the last pod that waits."""
         app = App((self.waiting - 1) % self.templates, waits=True)
-        return f"{app.namespace}/{app.owner}-{_pod_letters(self.waiting - 1)}"
+        return f"{app.key}-{_pod_letters(self.waiting - 1)}"
 
     def _texts(self) -> Iterator[str]:
         """The objects."""
@@ -476,16 +217,14 @@ class RealDump:
         for number, pool in enumerate(self.pools):
             yield _filled(zoned[pool, ZONES[number % len(ZONES)]], number, {NAME: self.node_name(number)})
 
-    def _pod_texts(
-        self, apps: Sequence[App], count: int, hosts: Iterator[tuple[str, str]] | None
-    ) -> Iterator[str]:
+    def _pod_texts(self, apps: Sequence[App], count: int, hosts: Iterator[tuple[str, str]] | None) -> Iterator[str]:
         texts = [self._text(app.pod()) for app in apps]
         for number in range(count):
             app = apps[number % len(apps)]
             words = {LETTERS: _pod_letters(number)}
             if hosts is not None:
                 plain, spot = next(hosts)
-                words[NODE] = spot if app.is_of_spot else plain
+                words[NODE] = spot if app.wish == "on spot" else plain
             yield _filled(texts[number % len(apps)], number + 10**8 * (1 + app.waits), words)
 
     def _hosts(self) -> Iterator[tuple[str, str]]:
@@ -496,10 +235,7 @@ class RealDump:
         spot = [number for number in numbers if self.pools[number] is SPOT] or plain
         sums = [list(accumulate(self.pools[number].cores for number in among)) for among in (plain, spot)]
         while True:
-            one, other = (
-                lots.choices(among, cum_weights=cores)[0]
-                for among, cores in zip((plain, spot), sums, strict=True)
-            )
+            one, other = (lots.choices(among, cum_weights=cores)[0] for among, cores in zip((plain, spot), sums, strict=True))
             yield self.node_name(one), self.node_name(other)
 
     def _text(self, item: Json) -> str:

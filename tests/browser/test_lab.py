@@ -1,14 +1,11 @@
 """The lab in a browser: sliders move pods to where ``simulate`` says, every part works by pointer and keys, and nothing goes wrong."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
 
 from kubeclassic.questions.lab.rules import StateRules
-from tests.browser.chromium import Visits
-from tests.browser.runninglab import IDLE, Running, opened
+from tests.browser.runninglab import IDLE, opened
 
 pytestmark = pytest.mark.whole
 MOVES, SEED = 15, 15
@@ -22,7 +19,7 @@ SLIDE = """([rule, weight]) => {
 
 
 class TestSliders:
-    def test_random_moves(self, lab: Running, visit: Visits) -> None:
+    def test_random_moves(self, lab, visit):
         """After each of some random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
         page, draw = opened(lab, visit), random.Random(SEED)
         rules = list(StateRules(lab.app.lab.spec, lab.state(page)).known.scorers)
@@ -33,7 +30,7 @@ class TestSliders:
             assert lab.state(page).weights.get(rule, weight) == weight
             assert lab.shows(page) == lab.simulated(page)
 
-    def test_other_moves(self, lab: Running, visit: Visits) -> None:
+    def test_other_moves(self, lab, visit):
         """A switch, a release, a percentage, an edit, undo and redo show what the session holds, and say it in words."""
         page = opened(lab, visit)
         page.click("#filters >> xpath=.. >> summary")
@@ -52,7 +49,7 @@ class TestSliders:
         page.wait_for_selector("body[data-state='3']")
         assert lab.shows(page) == lab.answer(page)
 
-    def test_an_error_stands_at_its_field(self, lab: Running, visit: Visits) -> None:
+    def test_an_error_stands_at_its_field(self, lab, visit):
         """What cannot be done is told beside the field; the text that was typed stays."""
         page = opened(lab, visit)
         page.fill("#cluster textarea", "pod nope/* requests.cpu=2")
@@ -63,7 +60,7 @@ class TestSliders:
 
 
 class TestParts:
-    def test_why_and_matrix(self, lab: Running, visit: Visits) -> None:
+    def test_why_and_matrix(self, lab, visit):
         """A pod of the list and a node of the map give the reason, the matrix and the winner."""
         page = opened(lab, visit)
         page.click("#tab-pods")
@@ -81,7 +78,7 @@ class TestParts:
         node = page.evaluate("document.lab.chosen.node")
         assert node in page.inner_text("#why .note")
 
-    def test_why_nowhere(self, lab: Running, visit: Visits) -> None:
+    def test_why_nowhere(self, lab, visit):
         """Of a pod that fits nowhere the reasons in words, those of the scheduler and the nodes that turn it down are there."""
         page = opened(lab, visit)
         page.click("#tab-pods")
@@ -90,7 +87,7 @@ class TestParts:
         assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: stopped by memory on ")
         assert "11 of 11 nodes do not fit" in page.inner_text("#why")
 
-    def test_pins_side_by_side(self, lab: Running, visit: Visits) -> None:
+    def test_pins_side_by_side(self, lab, visit):
         """A pinned configuration is compared with what comes after it, in words, in numbers, and on a map of its own."""
         page = opened(lab, visit)
         page.click("text=Pin as A")
@@ -102,7 +99,7 @@ class TestParts:
         assert page.inner_text("#numbers").startswith("Compared with pin A")
         assert page.evaluate("document.lab.states.pins.A.number") == 0
 
-    def test_a_second_page(self, lab: Running, visit: Visits) -> None:
+    def test_a_second_page(self, lab, visit):
         """What one page does another one shows, and a page that is opened later too."""
         first = opened(lab, visit)
         second = first.context.new_page()

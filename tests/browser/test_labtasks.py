@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import pytest
 
-from tests.browser.chromium import Visits
-from tests.browser.runninglab import LONELY, SIZES, Running, done, opened
+from tests.browser.runninglab import LONELY, SIZES, done, opened
 
 pytestmark = pytest.mark.whole
 BROKEN = """() => {
@@ -36,14 +33,14 @@ class Clicks:
 
     count: int
 
-    def taken(self) -> int:
+    def taken(self):
         """The clicks since the last question."""
         found, self.count = self.count, 0
         return found
 
 
 class TestFixedRules:
-    def test_no_sliders(self, lab: Running, visit: Visits) -> None:
+    def test_no_sliders(self, lab, visit):
         """Where no file moves a rule the page says so in a sentence, and has no slider, no switch and no preset that would."""
         page = opened(lab, visit)
         page.evaluate("document.lab.act({ do: 'release', value: '1.17' })")
@@ -64,11 +61,11 @@ class TestFixedRules:
 class TestTasks:
     """What a newcomer wants of the lab, without documentation: each takes six clicks at most, and text typed into a field counts as one."""
 
-    def test_five_tasks(self, lab: Running, visit: Visits) -> None:
+    def test_five_tasks(self, lab, visit):
         """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the other."""
         page, clicks = opened(lab, visit, viewport=SIZES[1]), Clicks(0)
 
-        def click(what: str) -> None:
+        def click(what):
             clicks.count += 1
             page.click(what)
 
@@ -99,7 +96,7 @@ class TestTasks:
 
 class TestWords:
     @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
-    def test_no_word_is_broken(self, lab: Running, visit: Visits, size: Any) -> None:
+    def test_no_word_is_broken(self, lab, visit, size):
         """Names of rules go on in the next line where one of their words begins; what helps is not beside a column of letters."""
         page = opened(lab, visit, viewport=size)
         page.wait_for_selector("#why .helps li")
@@ -111,7 +108,7 @@ class TestWords:
 
 
 class TestNewNodes:
-    def test_they_come_and_go(self, lab: Running, visit: Visits) -> None:
+    def test_they_come_and_go(self, lab, visit):
         """New nodes join what the page shows, in the map and in the list, and after Undo they are gone."""
         page = opened(lab, visit)
         page.evaluate("document.lab.act({ do: 'copy', node: 'gpu-b1', count: 2 })")

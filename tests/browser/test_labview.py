@@ -1,20 +1,13 @@
 """What the lab shows and offers: its first view, grey while it works, forms, what would help, two maps, presets, links."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.chromium import Visits
 from tests.browser.looking import headings, outside, serious_faults
-from tests.browser.runninglab import IDLE, LONELY, SIZES, Running, done, opened
+from tests.browser.runninglab import IDLE, LONELY, SIZES, done, opened
 from tests.support.labbuild import Searching
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.whole
 CUT_NUMBERS = """() => [...document.querySelectorAll(".labrows td.n, .labrows th.n")].filter((cell) => {
@@ -28,7 +21,7 @@ CUT_NAMES = """() => [...document.querySelectorAll(".labrows [data-full]")]
 
 class TestFirstView:
     @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
-    def test_pods_without_a_node(self, lab: Running, visit: Visits, size: Any) -> None:
+    def test_pods_without_a_node(self, lab, visit, size):
         """The page opens on the pods without a node: the first is chosen, why it waits is there, what would help, and whole numbers."""
         page = opened(lab, visit, viewport=size)
         assert page.get_attribute("#tab-pods", "aria-selected") == "true"
@@ -38,7 +31,7 @@ class TestFirstView:
         assert outside(page) == []
         self.numbers_are_whole(page)
 
-    def numbers_are_whole(self, page: Page) -> None:
+    def numbers_are_whole(self, page):
         """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and for the focus."""
         for tab in ("pods", "changes", "nodes", "pods"):
             page.click(f"#tab-{tab}")
@@ -54,25 +47,25 @@ class TestFirstView:
         row.focus()
         assert whole in page.inner_text(".tip")
 
-    def test_its_row_is_in_the_window(self, lab: Running, visit: Visits) -> None:
+    def test_its_row_is_in_the_window(self, lab, visit):
         """Without scrolling a wide window is full and has the row of the pod without a node; on a phone nothing is before the list."""
         page = opened(lab, visit, viewport=SIZES[1])
         boxes = [page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")]
-        assert boxes[0]["x"] <= 24  # type: ignore[index]
-        assert boxes[2]["x"] + boxes[2]["width"] >= 1360  # type: ignore[index]
+        assert boxes[0]["x"] <= 24
+        assert boxes[2]["x"] + boxes[2]["width"] >= 1360
         box = page.locator("#list tbody tr.row >> nth=0").bounding_box()
         assert box
         assert box["y"] + box["height"] <= SIZES[1]["height"]
         page.set_viewport_size(SIZES[0])
-        tops = [page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "source")]  # type: ignore[index]
+        tops = [page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "source")]
         assert tops == sorted(tops)
 
 
 class TestWorking:
-    def test_grey_while_a_step_runs(self, lab: Running, visit: Visits) -> None:
+    def test_grey_while_a_step_runs(self, lab, visit):
         """While a step is under way the headline says so, and headline, map and list are grey; then all is as it was."""
         page = opened(lab, visit)
-        held: list[Any] = []
+        held = []
         page.route("**/ask", lambda route: route.continue_() if held else held.append(route))
         page.evaluate("void document.lab.act({ do: 'drain', node: 'general-a1' })")
         assert page.inner_text("#verdict") == "working ..."
@@ -83,7 +76,7 @@ class TestWorking:
         assert page.inner_text("#verdict").endswith("1 is new, 1 is not there any more")
         assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == ["false"] * 3
 
-    def test_what_is_refused(self, lab: Running, visit: Visits) -> None:
+    def test_what_is_refused(self, lab, visit):
         """After a step that is refused the headline is the one that holds."""
         page = opened(lab, visit)
         before = page.inner_text("#verdict")
@@ -93,7 +86,7 @@ class TestWorking:
 
 
 class TestHelp:
-    def test_applied_and_undone(self, lab: Running, visit: Visits) -> None:
+    def test_applied_and_undone(self, lab, visit):
         """A suggestion applies itself by a click and the pod gets the node that it names; Undo takes it back."""
         page = opened(lab, visit)
         page.wait_for_selector("#why .helps li")
@@ -107,11 +100,11 @@ class TestHelp:
         done(page, 0)
         assert lab.answer(page)[LONELY][0] is None
 
-    def test_the_next_question_ends_it(self, lab: Running, visit: Visits) -> None:
+    def test_the_next_question_ends_it(self, lab, visit):
         """What helps stands there as soon as it is found; the next choice ends the search, and is answered."""
         page, searching, own = opened(lab, visit), Searching(), lab.app.lab
         page.wait_for_selector("#why .helps li")
-        lab.app.lab = searching  # type: ignore[assignment]
+        lab.app.lab = searching
         page.click("#why button:has-text('What would help?')")
         page.wait_for_selector("#why .helps li:has-text('A change')")
         lab.app.lab = own
@@ -120,7 +113,7 @@ class TestHelp:
         assert searching.is_ended.is_set()
         assert page.locator("#why .helps li:has-text('A change')").count() == 0
 
-    def test_which_release(self, lab: Running, visit: Visits) -> None:
+    def test_which_release(self, lab, visit):
         """One click shows where each release puts the pod; another goes to one of them, which puts it there."""
         page = opened(lab, visit)
         page.click("#list .link[data-full='shop/mailer-dg6wvxr99x-0']")
@@ -135,7 +128,7 @@ class TestHelp:
 
 
 class TestBeside:
-    def test_two_maps_and_the_pods_between(self, lab: Running, visit: Visits) -> None:
+    def test_two_maps_and_the_pods_between(self, lab, visit):
         """After a pin both maps stand side by side, and between them the pods that differ, with both nodes."""
         page = opened(lab, visit, viewport=SIZES[1])
         page.click("text=Pin as A")
@@ -154,7 +147,7 @@ class TestBeside:
 
 
 class TestForms:
-    def test_a_pod(self, lab: Running, visit: Visits) -> None:
+    def test_a_pod(self, lab, visit):
         """Fields of the chosen pod become an edit, whose words stand beside them; nothing that was typed elsewhere is lost."""
         page = opened(lab, visit)
         page.fill("#cluster textarea", "half an edit")
@@ -170,7 +163,7 @@ class TestForms:
         assert lab.shows(page) == lab.simulated(page)
         assert page.input_value("#cluster textarea") == "half an edit"
 
-    def test_a_node(self, lab: Running, visit: Visits) -> None:
+    def test_a_node(self, lab, visit):
         """Cordon, drain, size, taints and labels of the chosen node are a click or a field away."""
         page = opened(lab, visit)
         page.evaluate("document.lab.chooseNode('general-a2')")
@@ -189,7 +182,7 @@ class TestForms:
         done(page, 3)
         assert lab.shows(page) == lab.simulated(page)
 
-    def test_what_changes_nothing(self, lab: Running, visit: Visits) -> None:
+    def test_what_changes_nothing(self, lab, visit):
         """An edit that changes nothing is told so at its field, and is no step."""
         page = opened(lab, visit)
         page.fill("#cluster textarea", "node general-a1 unschedulable-")
@@ -200,7 +193,7 @@ class TestForms:
 
 
 class TestWays:
-    def test_presets(self, lab: Running, visit: Visits) -> None:
+    def test_presets(self, lab, visit):
         """Pack fills nodes; 1.16 against today pins the old placement and shows the newest release beside it."""
         page = opened(lab, visit)
         page.get_by_role("button", name="Pack", exact=True).click()
@@ -215,7 +208,7 @@ class TestWays:
         page.wait_for_function("() => document.lab.states.loaded[0]?.name === 'spread' && document.lab.state.scheduler.profile")
         assert lab.shows(page) == lab.answer(page)
 
-    def test_a_link(self, lab: Running, visit: Visits) -> None:
+    def test_a_link(self, lab, visit):
         """The link of a state brings it back, after everything was undone."""
         page = opened(lab, visit)
         weight = {"do": "weight", "rule": "NodeAffinity", "weight": 9}
@@ -235,7 +228,7 @@ class TestWays:
 
 class TestLooks:
     @pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"])
-    def test_for_everybody(self, lab: Running, visit: Visits, size: Any, scheme: str) -> None:
+    def test_for_everybody(self, lab, visit, size, scheme):
         """With every part open axe-core finds no serious fault, nothing is cut off, and headings go down one level at a time."""
         page = opened(lab, visit, viewport=size, color_scheme=scheme)
         page.click(".tour summary")

@@ -1,18 +1,9 @@
 """The maps of nodes: what pointing, the keyboard, another label and a search tell, on every page that has one."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from kubeclassic.cli.report.page.clustermap import UseScale
-from tests.browser.chromium import Visits
-from tests.browser.rendering import ALL, EXAMPLES, Subject
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from tests.browser.rendering import ALL, EXAMPLES
 
 WITH_MAPS = [subject for subject in ALL if "map" in subject.parts]
 TILED = ("simulate", "compare", "explain")
@@ -33,14 +24,13 @@ PLACE = """([node, side]) => {
 """Where the square or the tile of a node is in the window."""
 
 
-def map_data(page: Page) -> dict[str, Any]:
+def map_data(page):
     """What the first map of *page* knows."""
-    found: dict[str, Any] = page.evaluate("Object.values(kubeclassic.maps)[0].data")
-    return found
+    return page.evaluate("Object.values(kubeclassic.maps)[0].data")
 
 
 @pytest.mark.parametrize("subject", WITH_MAPS, ids=str, scope="module")
-def test_pointing_tells_a_node(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_pointing_tells_a_node(subject, page_file, visit):
     """Pointing at a square tells the name of its node, its use and its pods, on each side of the map."""
     page = visit(page_file.as_uri())
     data, told = map_data(page), page.locator("[data-part=map] .told")
@@ -56,7 +46,7 @@ def test_pointing_tells_a_node(subject: Subject, page_file: Path, visit: Visits)
 
 
 @tiled
-def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_the_keyboard_goes_from_node_to_node(subject, page_file, visit):
     """Tab reaches the map, and arrow keys tell one node after another, to the last and back to the first."""
     page = visit(page_file.as_uri())
     data, told, groups = map_data(page), page.locator("[data-part=map] .told"), page.locator("[data-part=map] .groups").first
@@ -75,7 +65,7 @@ def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, 
 
 
 @tiled
-def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_a_name_marks_nodes(subject, page_file, visit):
     """A search marks the nodes of that name, and those with a pod of that name, and says how many there are."""
     page = visit(page_file.as_uri())
     data, told = map_data(page), page.locator("[data-part=map] .told")
@@ -88,7 +78,7 @@ def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) ->
 
 
 @tiled
-def test_another_label_groups_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_another_label_groups_nodes(subject, page_file, visit):
     """Nodes are grouped by each label that is offered, and by none; each time every node is there, on every side."""
     page = visit(page_file.as_uri())
     data, group = map_data(page), page.get_by_label("Group by")
@@ -101,7 +91,7 @@ def test_another_label_groups_nodes(subject: Subject, page_file: Path, visit: Vi
 
 
 @pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
-def test_another_resource_colours_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_another_resource_colours_nodes(subject, page_file, visit):
     """Squares and bars of tiles take the colour of the use of the resource that is chosen, over the range that occurs."""
     page = visit(page_file.as_uri())
     data, choice = map_data(page), page.get_by_label("Colour by the use of")
@@ -117,7 +107,7 @@ def test_another_resource_colours_nodes(subject: Subject, page_file: Path, visit
 
 
 @tiled
-def test_tiles_name_nodes_and_pods(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_tiles_name_nodes_and_pods(subject, page_file, visit):
     """Few nodes are tiles with their names and the pods on them; scripts draw them as the page has them without."""
     page, still = visit(page_file.as_uri()), visit(page_file.as_uri(), java_script_enabled=False)
     data = map_data(page)

@@ -1,15 +1,11 @@
 """Every page in a browser: quiet, readable without scripts, in the dark, on a telephone and on a wide screen."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from tests.browser.chromium import Visits
 from tests.browser.looking import brightness, headings, outside, serious_faults
-from tests.browser.rendering import ALL, EXAMPLES, LARGE, Subject
+from tests.browser.rendering import ALL, EXAMPLES, LARGE
 
 WIDTHS = (360, 420, 1400, 2000)
 MOST_BYTES = 1_000_000
@@ -21,7 +17,7 @@ few = pytest.mark.parametrize("subject", EXAMPLES[::5], ids=str, scope="module")
 
 
 @usual
-def test_everybody_can_use_it(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_everybody_can_use_it(subject, page_file, visit):
     """axe-core finds no serious fault; in the dark texts stand out, too."""
     page = visit.look(page_file.as_uri())
     assert serious_faults(page) == []
@@ -31,7 +27,7 @@ def test_everybody_can_use_it(subject: Subject, page_file: Path, visit: Visits) 
 
 
 @every
-def test_headings_are_in_order(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_headings_are_in_order(subject, page_file, visit):
     """There is one main heading, the verdict, and no level is left out on the way down."""
     levels = [level for level, _ in headings(visit.look(page_file.as_uri()))]
     assert levels[0] == 1
@@ -40,7 +36,7 @@ def test_headings_are_in_order(subject: Subject, page_file: Path, visit: Visits)
 
 
 @every
-def test_every_width_fits(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_every_width_fits(subject, page_file, visit):
     """From a telephone to a wide screen nothing is cut off, and the page is not scrolled sideways."""
     page = visit.look(page_file.as_uri())
     found = {}
@@ -51,7 +47,7 @@ def test_every_width_fits(subject: Subject, page_file: Path, visit: Visits) -> N
 
 
 @few
-def test_it_is_dark_where_that_is_wished(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_it_is_dark_where_that_is_wished(subject, page_file, visit):
     """Who wishes dark pages gets one; a button changes that, and the choice is kept."""
     page = visit(page_file.as_uri(), color_scheme="dark")
     behind, text = brightness(page)
@@ -69,7 +65,7 @@ def test_it_is_dark_where_that_is_wished(subject: Subject, page_file: Path, visi
 
 
 @every
-def test_it_reads_well_without_scripts(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_it_reads_well_without_scripts(subject, page_file, visit):
     """Verdict, facts and the first rows of each table are there before any script runs."""
     page = visit(page_file.as_uri(), java_script_enabled=False)
     assert page.locator("h1").inner_text().strip()
@@ -79,6 +75,6 @@ def test_it_reads_well_without_scripts(subject: Subject, page_file: Path, visit:
 
 
 @every
-def test_it_is_small(subject: Subject, page_file: Path) -> None:
+def test_it_is_small(subject, page_file):
     """A page has less than a million bytes, however large the cluster."""
     assert page_file.stat().st_size < MOST_BYTES

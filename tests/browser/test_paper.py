@@ -1,14 +1,9 @@
 """Pages of the example cluster on paper: everything is there, and nothing is squeezed."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
-from tests.browser.chromium import Visits
 from tests.browser.looking import printed
-from tests.browser.rendering import EXAMPLES, Subject
+from tests.browser.rendering import EXAMPLES
 from tests.browser.tables import tables_of
 
 LIKE_ANOTHER = ("migrate", "explain-nowhere", "explain-node", "new-nodes")
@@ -16,7 +11,7 @@ LIKE_ANOTHER = ("migrate", "explain-nowhere", "explain-node", "new-nodes")
 
 
 @pytest.mark.parametrize("subject", [one for one in EXAMPLES if one.name not in LIKE_ANOTHER], ids=str, scope="module")
-def test_all_rows_are_printed(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_all_rows_are_printed(subject, page_file, visit):
     """On paper each long list has all its rows, and the verdict stands first."""
     page = visit.look(page_file.as_uri())
     heading = "".join(page.locator("h1").inner_text().split())
@@ -27,11 +22,11 @@ def test_all_rows_are_printed(subject: Subject, page_file: Path, visit: Visits) 
         assert [name for name in rows if name not in text] == []
 
 
-def _names(data: dict) -> list[str]:  # type: ignore[type-arg]  # what the page's script reads
+def _names(data):
     column = next((column for column in data["columns"] if column["kind"] == "name"), data["columns"][0])
     values = [column["texts"][value] if "texts" in column else value for value in column["values"]]
     return [str(value) for value in values if value is not None]
 
 
-def _squeezed(name: str) -> str:
+def _squeezed(name):
     return "".join(name.split())

@@ -1,12 +1,8 @@
 """The page of the documentation that shows every part of pages, with its rule."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 from kubeclassic.api.view import CHANGES
-from tests.browser.chromium import Visits
 from tests.browser.looking import headings, outside, serious_faults
 from tests.conftest import ROOT
 
@@ -19,7 +15,7 @@ WIDTHS = (360, 1400)
 PARTS = (".fact", ".who", ".next", ".tiles", ".map svg", ".chart svg", ".stack", ".track", ".list", ".matrix", ".note", "details", ".about")
 
 
-def test_every_part_is_there_for_everybody(visit: Visits, tmp_path: Path) -> None:
+def test_every_part_is_there_for_everybody(visit, tmp_path):
     """Each part and each word is on it; axe-core finds no serious fault, also in the dark, and nothing is cut off."""
     (tmp_path / "parts.html").write_text(parts.page(), encoding="utf-8")
     page = visit((tmp_path / "parts.html").as_uri())

@@ -1,10 +1,5 @@
 """A page whose own name was made to point to this machine, and `kubeclassic serve`: it learns nothing and can do nothing."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-from tests.browser.chromium import Chromium
 from tests.live.server.test_serving import serving
 
 ASK = """async ([path, options]) => {
@@ -16,7 +11,7 @@ BIND = {"method": "POST", "headers": {"content-type": "application/json"}, "body
 PATHS = ("/metrics", "/healthz")
 
 
-def test_another_name(chromium: Chromium, tmp_path: Path) -> None:
+def test_another_name(chromium, tmp_path):
     """Every path answers 421 to a page under another name, a binding too, and nothing of the cluster is in the answers."""
     with serving(tmp_path) as server, chromium.in_use():
         page = chromium.browser.new_page()

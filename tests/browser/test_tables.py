@@ -1,15 +1,9 @@
 """The long lists of every page: sorted, searched, filtered, opened, saved, and kept in a link; by mouse and by keyboard."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from tests.browser.chromium import Visits
-from tests.browser.rendering import ALL, EXAMPLES, Subject
-from tests.browser.tables import DataTable, fresh_tables_of, tables_of
+from tests.browser.rendering import ALL, EXAMPLES
+from tests.browser.tables import fresh_tables_of, tables_of
 
 WITH_TABLES = [subject for subject in ALL if "table" in subject.parts]
 SMALL_WITH_TABLES = [subject for subject in EXAMPLES if "table" in subject.parts]
@@ -22,7 +16,7 @@ few = pytest.mark.parametrize("subject", SMALL_WITH_TABLES[::3], ids=str, scope=
 
 
 @large_and_small
-def test_they_are_found(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_they_are_found(subject, page_file, visit):
     """A search leaves the rows that have the word, says how many they are, and can be taken back."""
     for table in fresh_tables_of(visit.look(page_file.as_uri())):
         word = table.rows.first.locator("td").first.inner_text().replace("+", "").split()[0]
@@ -36,7 +30,7 @@ def test_they_are_found(subject: Subject, page_file: Path, visit: Visits) -> Non
 
 
 @large_and_small
-def test_they_are_sorted(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_they_are_sorted(subject, page_file, visit):
     """The header of each column sorts by it, first by mouse and then, the other way, by keyboard; where there is no value comes last."""
     for table in fresh_tables_of(visit.look(page_file.as_uri())):
         for at, column in list(enumerate(table.data["columns"]))[: FEW if subject.needs_shared else None]:
@@ -46,7 +40,7 @@ def test_they_are_sorted(subject: Subject, page_file: Path, visit: Visits) -> No
                 assert _is_sorted(values, way == "descending"), (table.name, column["title"], way)
 
 
-def _is_sorted(values: list[Any], down: bool) -> bool:
+def _is_sorted(values, down):
     """Whether numbers are in order; of texts, whose order is that of people, only that equal ones stand together and nothing is last."""
     there = [value for value in values if value not in (None, "", [])]
     if values[: len(there)] != there:
@@ -59,7 +53,7 @@ def _is_sorted(values: list[Any], down: bool) -> bool:
 
 
 @small
-def test_they_are_filtered(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_they_are_filtered(subject, page_file, visit):
     """Each choice of each filter leaves as many rows as it says."""
     for table in fresh_tables_of(visit.look(page_file.as_uri())):
         for select in table.root.locator(".bar select").all():
@@ -71,14 +65,14 @@ def test_they_are_filtered(subject: Subject, page_file: Path, visit: Visits) -> 
 
 
 @small
-def test_rows_open(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_rows_open(subject, page_file, visit):
     """Details come and go with a click on a row, and with the keyboard."""
     for table in fresh_tables_of(visit.look(page_file.as_uri())):
         if any(table.data.get("details") or ()):
             _open_and_close(table)
 
 
-def _open_and_close(table: DataTable) -> None:
+def _open_and_close(table):
     opener, more = table.root.locator(".opener").first, table.root.locator("tr.more")
     table.root.locator("tr.can td").nth(1).click()
     assert opener.get_attribute("aria-expanded") == "true"
@@ -90,7 +84,7 @@ def _open_and_close(table: DataTable) -> None:
 
 
 @few
-def test_a_link_holds_the_state(subject: Subject, page_file: Path, visit: Visits, tmp_path: Path) -> None:
+def test_a_link_holds_the_state(subject, page_file, visit, tmp_path):
     """Search and order are in the link; who opens it sees the same rows, and CSV has them all, in that order."""
     for table in fresh_tables_of(visit.look(page_file.as_uri()))[:2]:
         table.search.fill(table.rows.first.locator("td").first.inner_text().replace("+", "").split()[0][:3])

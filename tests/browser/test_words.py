@@ -1,15 +1,10 @@
 """Tables of every page: no short name and no word is broken, and no list has the rows of another."""
 
-from __future__ import annotations
-
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.browser.chromium import Visits
-from tests.browser.rendering import EXAMPLES, Subject
+from tests.browser.rendering import EXAMPLES
 from tests.browser.tables import tables_of
 
 WIDTHS = (1000, 1400)
@@ -39,7 +34,7 @@ every = pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
 
 
 @every
-def test_no_word_is_broken(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_no_word_is_broken(subject, page_file, visit):
     """On a desk each word of a table, of the headline and of who loses stands on one line, and so does each short name."""
     page = visit.look(page_file.as_uri())
     found = {}
@@ -50,7 +45,7 @@ def test_no_word_is_broken(subject: Subject, page_file: Path, visit: Visits) -> 
 
 
 @every
-def test_no_list_twice(subject: Subject, page_file: Path, visit: Visits) -> None:
+def test_no_list_twice(subject, page_file, visit):
     """No two lists of a page are of the same pods or nodes in the same order with nothing to tell apart."""
     lists = {table.data["noun"]: list(_columns(table.data)) for table in tables_of(visit.look(page_file.as_uri()))}
     for (one, first), (other, second) in combinations(lists.items(), 2):
@@ -58,5 +53,5 @@ def test_no_list_twice(subject: Subject, page_file: Path, visit: Visits) -> None
         assert len(shared) < min(len(first), len(second)) / 2, f"{one} and {other}"
 
 
-def _columns(data: dict[str, Any]) -> list[list[Any]]:
+def _columns(data):
     return [[column["texts"][at] for at in column["values"]] if "texts" in column else column["values"] for column in data["columns"]]

@@ -1,7 +1,5 @@
 """Policies and component configurations as people have them: what each release says of them, and where they are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,7 +16,7 @@ ALPHA = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerCo
 STABLE = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 
-def config_map(name: str, **data: str) -> str:
+def config_map(name, **data):
     """A ConfigMap, whose keys have a dot for the first underscore."""
     metadata = {"name": name, "namespace": "kube-system"}
     data = {key.replace("_", ".", 1): text for key, text in data.items()}
@@ -30,7 +28,7 @@ POINTING = f"{ALPHA}algorithmSource: {{policy: {{configMap: {{name: policy}}}}}}
 TWO_MAPS = "\n---\n".join([config_map("scheduler", config_yaml=POINTING), config_map("policy", policy_cfg=PACKING)])
 REFUSED_YAML = (1, "json parse error: expected JSON, got YAML")
 EMPTY, STRICT = (0, "has no apiVersion, so that 1.1"), (1, "strict decoder error: predicates: found unknown field: predicates")
-FILES: dict[str, tuple[str, dict[str, tuple[int, str]]]] = {
+FILES = {
     "unknown-key.json": (
         f'{{{HEAD}, {PREDICATES}, "priorities": [{{"name": "EqualPriority", "weight": 1, "order": 2}}]}}',
         {"1.12": (0, "priorities[0].order of the Policy does not count"), "1.17": (1, "priorities[0].order: found unknown field: order")},
@@ -100,7 +98,7 @@ CLUSTER = """
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """The working folder, with a cluster in which packing takes node b, and all else a."""
     monkeypatch.chdir(tmp_path)
     Path("cluster.yaml").write_text(CLUSTER)
@@ -109,7 +107,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", FILES)
-def test_what_each_release_says(name: str, release: str, folder: Path) -> None:
+def test_what_each_release_says(name, release, folder):
     """A file is taken or refused as the release does it, and what does not count of it is said."""
     text, says = FILES[name]
     Path(name).write_text(text)
@@ -119,7 +117,7 @@ def test_what_each_release_says(name: str, release: str, folder: Path) -> None:
     assert words in told.err
 
 
-def host(*options: str) -> str:
+def host(*options):
     """Where the pod web goes."""
     written = ran("simulate", "cluster.yaml", *options, "-o", "name").out
     return dict(line.split() for line in written.splitlines())["default/web"]
@@ -131,7 +129,7 @@ class TestWhatRuns:
         "resources: [{name: cpu, weight: 9}]}}}]}]\n"
     )
 
-    def test_a_policy_without_apiversion_is_empty(self, folder: Path) -> None:
+    def test_a_policy_without_apiversion_is_empty(self, folder):
         """The default provider's rules run in its place, with --strict nothing does."""
         Path("p.json").write_text(f'{{"kind": "Policy", "priorities": [{PRIORITY}]}}')
         assert host("--policy", "p.json", "--release", "1.16") == "a"
@@ -145,7 +143,7 @@ class TestWhatRuns:
             f"apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\n---\n{PACKED}",
         ],
     )
-    def test_a_configuration_is_found(self, text: str, folder: Path) -> None:
+    def test_a_configuration_is_found(self, text, folder):
         """A profile may be in a ConfigMap, in a List, or beside other objects, for each command that takes one."""
         Path("f.yaml").write_text(text)
         assert host("--profile", "f.yaml") == host("--config", "f.yaml", "--release", "1.28") == "b"
@@ -153,7 +151,7 @@ class TestWhatRuns:
         ran("policy", "migrate", "f.yaml", "--to", "1.34")
         ran("upgrade", "cluster.yaml", "--profile", "f.yaml", "--from", "1.27", "--to", "1.28")
 
-    def test_a_policy_is_found_beside_the_configuration(self, folder: Path) -> None:
+    def test_a_policy_is_found_beside_the_configuration(self, folder):
         """Of two ConfigMaps --policy takes the one with a Policy, and --config follows the configuration to it."""
         Path("f.yaml").write_text(TWO_MAPS)
         assert host("--policy", "f.yaml", "--release", "1.16") == host("--config", "f.yaml", "--release", "1.16") == "b"
@@ -169,7 +167,7 @@ class TestWhatRuns:
             "{bind: {enabled: [{name: Mine}], disabled: [{name: '*'}]}}",
         ],
     )
-    def test_plugins_of_others_can_be_left_out(self, plugins: str, folder: Path) -> None:
+    def test_plugins_of_others_can_be_left_out(self, plugins, folder):
         """Plugins that no release has are refused, or left out, which the answer says; the default ones sort and bind in their place."""
         Path("f.yaml").write_text(f"{STABLE}profiles:\n- plugins: {plugins}\n")
         assert "--plugins leave-out goes without" in ran("simulate", "cluster.yaml", "--profile", "f.yaml", status=2).err
@@ -178,14 +176,14 @@ class TestWhatRuns:
         assert any("left out, so what" in warning["text"] for warning in answer["warnings"])
         assert "left out, so what" in ran("policy", "check", "f.yaml", "--plugins", "leave-out").err
 
-    def test_what_is_left_out_of_a_profile(self, folder: Path) -> None:
+    def test_what_is_left_out_of_a_profile(self, folder):
         """Migrating says which fields of a configuration do not count, and which plugins nobody but the user has."""
         Path("f.yaml").write_text(f"{ALPHA}profiles: {{plugins: []}}\n")
         assert "profiles of the configuration does not count" in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
         Path("f.yaml").write_text(f"{STABLE}profiles: [{{plugins: {{permit: {{enabled: [{{name: Mine}}]}}}}}}]\n")
         assert "Mine: kept, but 1.34 has no such plugin" in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
 
-    def test_nothing_waits(self, folder: Path) -> None:
+    def test_nothing_waits(self, folder):
         """Where no pod waits for the scheduler, no answer says that all is the same."""
         Path("p.json").write_text(PACKING)
         Path("full.yaml").write_text(CLUSTER.rpartition("---")[0])
@@ -194,7 +192,7 @@ class TestWhatRuns:
             told = ran(*asked.split())
             assert "No pod is pending, so nothing was tried" in told.out + told.err
 
-    def test_migrating_what_the_release_refuses(self, folder: Path) -> None:
+    def test_migrating_what_the_release_refuses(self, folder):
         """The release that runs the Policy refuses it whatever it becomes, and the error says which gate is behind it."""
         Path("p.json").write_text(f'{{{HEAD}, "predicates": [{{"name": "EvenPodsSpread"}}]}}')
         for target in ("1.19", "1.23"):
@@ -212,13 +210,13 @@ class TestWhatRuns:
         ("replicas: 3\n", "f.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing"),
     ],
 )
-def test_what_is_no_manifest(text: str, says: str, folder: Path) -> None:
+def test_what_is_no_manifest(text, says, folder):
     """A template is called one, and a file without a kind has nothing there."""
     Path("f.yaml").write_text(text)
     assert says in ran("simulate", "cluster.yaml", "f.yaml", status=2).err
 
 
-def test_what_kubectl_says_before_the_objects(folder: Path) -> None:
+def test_what_kubectl_says_before_the_objects(folder):
     """Warnings of kubectl before a dump are passed over."""
     Path("f.json").write_text('Warning: v1 ComponentStatus is deprecated\nW0101 00:00:00.0 1 x.go:1] slow\n{"kind": "List", "items": []}\n')
     assert host("f.json") == "a"

@@ -1,20 +1,13 @@
 """What users stumbled over on the command line itself: help, formats, options, exit statuses, Ctrl-C and signals."""
 
-from __future__ import annotations
-
 import json
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
-import yaml
 
 from kubeclassic.cli import COMMANDS, cli, run
-from kubeclassic.cli.declaring.commands import INPUT, MOST_SHOWN, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup, CommonOption
+from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
 from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
@@ -52,7 +45,7 @@ STOPPED = "import os, signal\ndef judge():\n    os.kill(os.getpid(), signal.{})\
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder with a cluster, a trace, a Policy and a rule of one's own."""
     files = {"nodes.csv": NODES, "pods.csv": PODS, "cluster.yaml": NODE + POD, "net.json": NET}
     for name, text in {**files, "rules/odd.py": ODD, "rules/neighbour.py": "def judge():\n    return None\n"}.items():
@@ -62,27 +55,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def walk(command: click.Command) -> Iterator[click.Command]:
-    """A command and all that are below it."""
-    yield command
-    if isinstance(command, click.Group):
-        for below in command.commands.values():
-            yield from walk(below)
-
-
 class TestHelp:
     @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in COMMANDS)], ids=" ".join)
-    def test_help_imports_nothing_heavy(self, arguments: list[str]) -> None:
+    def test_help_imports_nothing_heavy(self, arguments):
         """A help or the version imports no numpy, no YAML, no rich and no part of the scheduler."""
         assert heavy_modules(*arguments) == []
 
     @pytest.mark.parametrize("words", ["kubeclassic ", "kubeclassic policy migrate --"])
-    def test_a_tab_imports_nothing_heavy(self, words: str) -> None:
+    def test_a_tab_imports_nothing_heavy(self, words):
         """Neither does the completion of a word."""
         count = str(len(words.split(" ")) - 1)
         assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
 
-    def test_simulate_imports_only_what_it_needs(self) -> None:
+    def test_simulate_imports_only_what_it_needs(self):
         """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that talks to anybody."""
         show = "print('LOADED', *sys.modules, file=sys.stderr)"
         done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\natexit.register(lambda: {show})\n")
@@ -92,69 +77,24 @@ class TestHelp:
         strays = [name for name in loaded if name.removeprefix("kubeclassic.").startswith(NOT_TO_SIMULATE)]
         assert strays == []
 
-    def test_simulate_makes_few_classes(self) -> None:
+    def test_simulate_makes_few_classes(self):
         """To simulate takes no more modules and attrs classes than when they were counted last: a class costs a third of a ms."""
         done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\n{COUNTED}atexit.register(counted)\n")
         modules, classes = map(int, done.stderr.splitlines()[-1].split())
         assert 100 < modules <= MODULES_TO_SIMULATE
         assert 100 < classes <= CLASSES_TO_SIMULATE
 
-    @pytest.mark.parametrize(("given", "seen"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
-    def test_no_threads_wait_for_matrices(self, given: dict[str, str], seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """numpy's library for matrices starts no threads, unless the user names a number of them."""
-        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-        show = "print(os.environ['OPENBLAS_NUM_THREADS'], file=sys.stderr)"
-        done = program("--version", before=f"import atexit, os\natexit.register(lambda: {show})\n", environment=given)
-        assert done.stderr.split() == [seen]
-
-    def test_the_end_looks_for_no_garbage(self) -> None:
-        """When the process ends, what it holds is out of the garbage collector's sight."""
-        show = "print(gc.get_freeze_count() > len(sys.modules), file=sys.stderr)"
-        done = program("--version", before=f"import atexit, gc\natexit.register(lambda: {show})\n")
-        assert done.stderr.split() == ["True"]
-
-    def test_the_table_has_the_commands_own_words(self) -> None:
-        """The short help in the table of commands is that of the command itself."""
-        assert {name: place.short_help for name, place in COMMANDS.items()} == {name: one.short_help for name, one in cli.commands.items()}
-
     @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
-    def test_alone_it_prints_its_help(self, arguments: list[str]) -> None:
+    def test_alone_it_prints_its_help(self, arguments):
         """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit status 0."""
         told = ran(*arguments)
         assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
         assert told.out.startswith("Usage: kubeclassic")
 
-    @pytest.mark.parametrize("name", ["simulate", "conform"])
-    def test_options_are_in_groups(self, name: str) -> None:
-        """The options of a command are told by what they are about, input first, each once."""
-        told = ran(name, "--help-all", status=(0, 1)).out
-        headings = [line.rstrip(":") for line in told.splitlines() if line.endswith("ptions:") and not line.startswith(" ")]
-        assert headings == [INPUT, SCHEDULER, OUTPUT, OTHER]
-        options = [line.split()[0].rstrip(",") for line in told.split("Input options:")[1].splitlines() if line.startswith("  -")]
-        assert len(options) == len(set(options)) > 10
-
-    def test_every_command_has_groups_of_options(self) -> None:
-        """All commands, also those below others, are of the kind that has groups, and every option in a group is some command's."""
-        found = list(walk(cli))
-        assert [one.name for one in found if not isinstance(one, Command | CommandGroup)] == []
-        there = {name for one in found for param in one.params for name in param.opts}
-        assert set(SECTIONS) - there == set()
-
-
-class TestFormats:
-    @pytest.mark.parametrize(
-        "command", [["import", "openb", "nodes.csv", "pods.csv"], ["policy", "migrate", str(ROOT / "examples/policies/openshift-3.json")]]
-    )
-    def test_o_is_a_format_everywhere(self, folder: Path, command: list[str]) -> None:
-        """-o chooses the format and --output the file."""
-        gates = ["--release", "1.12", "--feature-gates", "TaintNodesByCondition=false"] if command[0] == "policy" else []
-        assert ran(*command, *gates, "-o", "json", "--output", "new.json").err.count("note: ") == 0
-        assert yaml.safe_load(ran(*command, *gates, "-o", "yaml").out) == json.loads(Path("new.json").read_text())
-
 
 class TestEnding:
     @pytest.mark.parametrize("name", ["click", "numpy"])
-    def test_ctrl_c_while_importing(self, folder: Path, name: str) -> None:
+    def test_ctrl_c_while_importing(self, folder, name):
         """Ctrl-C is exit status 130, without a traceback, also while modules are still imported."""
         before = (
             "import importlib.abc\n"
@@ -167,7 +107,7 @@ class TestEnding:
         assert (done.returncode, done.stderr.strip()) == (130, "")
 
     @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
-    def test_a_signal_leaves_no_part_of_a_file(self, folder: Path, name: str, status: int) -> None:
+    def test_a_signal_leaves_no_part_of_a_file(self, folder, name, status):
         """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the usual exit status."""
         (folder / "rules/neighbour.py").write_text(STOPPED.format(name))
         (folder / "out").mkdir()
@@ -179,7 +119,7 @@ class TestEnding:
 
 
 class TestRules:
-    def test_a_rule_that_was_compiled_in(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_rule_that_was_compiled_in(self, folder, capsys):
         """A Policy with a rule that no release has is refused in upstream's words, and one more line says what can supply it."""
         hint = "no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
         assert run(["simulate", "cluster.yaml", "--policy", "net.json"]) == 2
@@ -188,13 +128,13 @@ class TestRules:
         assert run(["policy", "check", "net.json"]) == 1
         assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: net.json: {refused}", f"warning: {hint}"]
 
-    def test_a_file_supplies_it(self, folder: Path) -> None:
+    def test_a_file_supplies_it(self, folder):
         """--rules takes a file and a name in it, which may import what lies beside it."""
         rules = ["--rules", "./rules/odd.py:MINE"]
         assert run(["simulate", "cluster.yaml", "--policy", "net.json", *rules]) == 0
         assert "NetworkMinCost           Policy" in ran("policy", "check", "net.json", *rules).out
 
-    def test_a_file_called_as_another_module(self, folder: Path) -> None:
+    def test_a_file_called_as_another_module(self, folder):
         """A file is taken as it is, even if another module has its name."""
         shutil.copy("rules/odd.py", "rules/json.py")
         assert run(["simulate", "cluster.yaml", "--policy", "net.json", "--rules", "rules/json.py:MINE"]) == 0
@@ -210,9 +150,7 @@ class TestRules:
             ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
         ],
     )
-    def test_a_file_that_fails(
-        self, folder: Path, text: str | None, says: str, frames: list[str]
-    ) -> None:
+    def test_a_file_that_fails(self, folder, text, says, frames):
         """A file that is not there, or fails as it is imported, is one line with its place; -v shows the frames of the user's files."""
         if text is not None:
             (folder / "bad.py").write_text(text)
@@ -222,12 +160,7 @@ class TestRules:
 
 
 class TestPolicies:
-    @pytest.mark.parametrize("file", ["scheduler-config.yaml", "openshift-4-configmap.yaml", "bin-packing.json"])
-    def test_check_reads_what_migrate_reads(self, file: str) -> None:
-        """A component configuration, a ConfigMap and a Policy are all understood by ``policy check``."""
-        assert ran("policy", "check", str(ROOT / "examples/policies" / file), "-o", "json").document["priorities"]
-
-    def test_check_of_a_provider(self, folder: Path) -> None:
+    def test_check_of_a_provider(self, folder):
         """A component configuration that names a provider is shown with that provider's rules."""
         text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
         Path("config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
@@ -237,7 +170,7 @@ class TestPolicies:
         assert found["warnings"] == []
 
     @pytest.mark.parametrize(("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")])
-    def test_policies_ended(self, folder: Path, command: str, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_policies_ended(self, folder, command, release, capsys):
         """Asked about a release that has no Policies, the commands say when they ended."""
         assert run(["policy", command, "net.json", "--release", release]) == 2
         says = capsys.readouterr().err
@@ -249,24 +182,24 @@ DRAIN = ["drain", str(ROOT / "examples/drain/cluster.yaml"), "--ignore-daemonset
 ONE_SCREEN = 40
 
 
-def printed(*arguments: str) -> str:
+def printed(*arguments):
     """What a command line that ends well prints."""
     return ran(*arguments).out
 
 
-def options_in(text: str) -> list[str]:
+def options_in(text):
     """The options that a help shows, each by its first name."""
     return [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
 
 
 @pytest.fixture(autouse=True)
-def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def _eighty_columns(monkeypatch):
     """Helps are laid out for a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
 
 
 class TestShortHelp:
-    def test_simulate_fits_on_one_screen(self) -> None:
+    def test_simulate_fits_on_one_screen(self):
         """Ten options, the examples, the exit statuses, and how to see everything."""
         text = printed("simulate", "--help")
         assert text.count("\n") <= ONE_SCREEN
@@ -276,7 +209,7 @@ class TestShortHelp:
         assert "Exit status 0: all placed" in text
         assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
 
-    def test_everything_is_one_more_word(self) -> None:
+    def test_everything_is_one_more_word(self):
         """--help-all has every option that is not hidden, and all that the help ever said."""
         text = printed("simulate", "--help-all")
         shown = [param.opts for param in cli.commands["simulate"].params if not getattr(param, "hidden", False) and param.name != "paths"]
@@ -285,7 +218,7 @@ class TestShortHelp:
         assert "A pod that makes room by evicting others is tried again after all" in " ".join(text.split())
 
     @pytest.mark.parametrize("name", COMMANDS)
-    def test_no_command_shows_too_much(self, name: str) -> None:
+    def test_no_command_shows_too_much(self, name):
         """A command with many options shows those that its declarations call common, at most fifteen; one with few shows all."""
         short, whole = printed(name, "--help"), printed(name, "--help-all")
         assert len(options_in(short)) <= MOST_SHOWN + 2
@@ -297,7 +230,7 @@ class TestShortHelp:
 
 
 class TestCommands:
-    def test_they_stand_in_groups(self) -> None:
+    def test_they_stand_in_groups(self):
         """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
         text = printed("--help")
         heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
@@ -312,55 +245,23 @@ class TestCommands:
             (["help", "policy", "check"], ["policy", "check", "--help"]), (["--help-all"], ["--help"]),
         ],
     )  # fmt: skip
-    def test_names_that_one_guesses(self, guessed: list[str], meant: list[str]) -> None:
+    def test_names_that_one_guesses(self, guessed, meant):
         """``version`` and ``help`` do what they say."""
         assert printed(*guessed) == printed(*meant) != ""
 
-    @pytest.mark.parametrize("flag", ["-A", "--all-namespaces"])
-    def test_all_namespaces(self, flag: str) -> None:
-        """-A, which every line that makes a dump has, changes nothing."""
-        told = ran("simulate", CLUSTER, flag, status=1)
-        assert told == ran("simulate", CLUSTER, status=1)
-
 
 class TestDrain:
-    def test_names_for_kubectl(self) -> None:
-        """-o name prints the nodes that can go, a line each, and nothing else on standard output."""
-        assert printed(*DRAIN, "--auto", "--keep", "1", "-o", "name") == "worker-2\nworker-4\n"
-
     @pytest.mark.parametrize(
         "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
     )
-    def test_a_line_pasted_from_kubectl(self, flags: list[str]) -> None:
+    def test_a_line_pasted_from_kubectl(self, flags):
         """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
         told = ran(*DRAIN, *flags, "worker-2")
         name = flags[0].partition("=")[0]
         assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
         assert told.out == ran(*DRAIN, "worker-2").out
 
-    def test_other_flags_are_still_refused(self) -> None:
+    def test_other_flags_are_still_refused(self):
         """A flag that nobody has is an error as before, and what comes after -- is no flag."""
         assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
         assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err
-
-
-class TestOneself:
-    @pytest.mark.parametrize(
-        ("text", "status"),
-        [("# another one\n", pytest.ExitCode.USAGE_ERROR), ((ROOT / "traces.py").read_text(), pytest.ExitCode.NO_TESTS_COLLECTED)],
-    )
-    def test_tests_of_an_old_copy_stop(self, text: str, status: pytest.ExitCode, tmp_path: Path) -> None:
-        """pytest in a checkout of which an older copy is installed stops with a sentence that says what to do; an equal one is taken."""
-        copy = tmp_path / "kubeclassic"
-        copy.mkdir()
-        (copy / "__init__.py").write_bytes((ROOT / "__init__.py").read_bytes())
-        (copy / "traces.py").write_text(text)
-        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/golden']))"
-        program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {asked}"]
-        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
-        told = done.stdout + done.stderr
-        says = f"these tests would run on the copy in {copy}, in which traces.py is not as here: install it again"
-        stops = status is pytest.ExitCode.USAGE_ERROR
-        assert (says in told) == stops
-        assert ("pip install --editable '.[test]'" in told) == stops
-        assert done.returncode == status

@@ -1,7 +1,5 @@
 """``kubeclassic compare``: configurations in words, forms, exit statuses."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -22,18 +20,18 @@ POLICY = ROOT / "examples" / "policies" / "kubernetes-classic.json"
 OTHER = ("--a", "release=1.16", "--b", "release=1.27")
 
 
-def document_of(record: dict[str, Any]) -> ComparisonDocument:
+def document_of(record):
     """The typed document of *record*."""
     return msgspec.convert({name: value for name, value in record.items() if name not in ("apiVersion", "kind")}, ComparisonDocument)
 
 
-def answered(*arguments: str) -> str:
+def answered(*arguments):
     """What ``compare`` of the example cluster writes."""
     return ran("compare", CLUSTER, *arguments, status=(0, 1)).out
 
 
 class TestNewerLabels:
-    def test_zones(self) -> None:
+    def test_zones(self):
         """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""
         found = list[Any]()
         for more, warned in (((), True), (("--newer-labels",), False)):
@@ -45,16 +43,16 @@ class TestNewerLabels:
 
 
 class TestConfigurations:
-    def test_quotes(self) -> None:
+    def test_quotes(self):
         """Values are quoted as in a shell."""
         found = NamedSetup.parse("a", "release=1.16 policy='my policy.json' feature-gates=A=true,B=false")
         assert found.setup.values == {"release": "1.16", "policy": Path("my policy.json"), "gates": "A=true,B=false"}
 
-    def test_a_profile_alone_means_the_framework(self) -> None:
+    def test_a_profile_alone_means_the_framework(self):
         """Where only a profile is given, it is for the release that has profiles."""
         assert NamedSetup.parse("a", "profile=p.yaml").setup.runs_profiles
 
-    def test_every_key_counts(self, tmp_path: Path) -> None:
+    def test_every_key_counts(self, tmp_path):
         """Each key of a configuration changes the scheduler that is made."""
         profile = tmp_path / "a profile.yaml"
         header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -77,7 +75,7 @@ class TestConfigurations:
 
 
 @pytest.fixture(scope="module", params=["free", "locked"])
-def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
+def both(request, tmp_path_factory):
     """Three configurations on the example cluster, as a record and as a page."""
     more = ("--c", "release=1.12 provider=ClusterAutoscalerProvider", "--mode", request.param)
     html, record = with_page(tmp_path_factory.mktemp("page"), "compare", CLUSTER, *OTHER, *more, status=1)
@@ -87,7 +85,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 class TestPage:
     """The page of ``--report`` against ``-o json`` of the same comparison."""
 
-    def test_the_pods(self, both: tuple[dict[str, Any], str]) -> None:
+    def test_the_pods(self, both):
         """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of its decisions."""
         record, html = both
         data, rows = data_of_page(html)["pods-data"], table_of_page(html, "pods")
@@ -104,7 +102,8 @@ class TestPage:
             for cycle, difference in zip(cycles or [], theirs, strict=True):
                 _check_details(cycle, difference, data["shared"], [one["name"] for one in record["configurations"]])
 
-def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[str, Any], names: list[str]) -> None:
+
+def _check_details(cycle, difference, shared, names):
     """The details of a cycle have the nodes, totals and weighed scores of the record."""
     text = shared["texts"]
     assert text[cycle[0]].startswith(f"Decision {difference['number']}")
@@ -118,7 +117,7 @@ def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[st
 
 
 class TestForms:
-    def test_html_stands_by_itself(self) -> None:
+    def test_html_stands_by_itself(self):
         """The page says of what it speaks and how to repeat it, with what users name escaped."""
         html = answered("--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
@@ -127,7 +126,7 @@ class TestForms:
         assert "kubeclassic " in html
         assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
 
-    def test_report(self, tmp_path: Path) -> None:
+    def test_report(self, tmp_path):
         """--report writes the page besides the usual output; in mode free its map has a side for each configuration."""
         file = tmp_path / "page.html"
         assert "more decisions differ" in answered(*OTHER, "--report", str(file), "--mode", "free")
@@ -135,13 +134,13 @@ class TestForms:
         assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
         assert sum(len(pods) for pods in sides[0]["pods"]) > 0
 
-    def test_the_same(self) -> None:
+    def test_the_same(self):
         """A page without differences says so."""
         html = answered("--a", "release=1.15", "--b", "release=1.15", "-o", "html")
         assert re.sub("<[^>]*>", "", re.findall("<h1.*?</h1>", html)[0]) == "All 22 decisions are the same"
         assert "pods-data" not in data_of_page(html)
 
-    def test_a_table_is_cut(self) -> None:
+    def test_a_table_is_cut(self):
         """A table lists as many differences as asked for, says how many are left, and counts all."""
         whole, cut = (answered(*OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
         assert "3 more decisions differ; --show 4 lists them" in cut
@@ -149,11 +148,9 @@ class TestForms:
         assert "more decisions differ" not in whole
         assert "  4 equally good: another node that a scores just as high" in cut
 
-    def test_totals_are_sums(self) -> None:
+    def test_totals_are_sums(self):
         """In both tables a node's total is the sum of its scores, each times its weight."""
         found = json.loads(answered(*OTHER, "-o", "json"))
         scored = [n for d in found["differences"] for one in d["decisions"].values() for n in one["nodes"] if n["scores"]]
         assert scored
         assert all(node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values()) for node in scored)
-
-

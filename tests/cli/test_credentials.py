@@ -1,14 +1,9 @@
 """No output has a credential: each form of each command that takes a Policy or a profile, with extenders that cannot be reached."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shlex
-from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -30,12 +25,15 @@ EXTENDERS = [
     {"urlPrefix": f"https://{MARKER}:{MARKER}@127.0.0.1:9/", "filterVerb": "f", "weight": 1, "enableHTTPS": True, "tlsConfig": TLS, **more}
     for more in ({"ignorable": True}, {"prioritizeVerb": "p"})
 ]
-POLICY: dict[str, Any] = {
+POLICY = {
     "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}], "priorities": [],
     "extenders": [{**one, "enableHttps": False, "tlsConfig": {**TLS, "insecure": True}, "httpTimeout": 1} for one in EXTENDERS],
 }  # fmt: skip
-PROFILE: dict[str, Any] = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "extenders": EXTENDERS, "profiles": [],
+PROFILE = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "extenders": EXTENDERS,
+    "profiles": [],
 }
 OLD = {**PROFILE, "apiVersion": "kubescheduler.config.k8s.io/v1beta1"}
 NODE = {"apiVersion": "v1", "kind": "Node", "status": {"allocatable": {"cpu": "4", "memory": "4Gi", "pods": "10"}}}
@@ -59,11 +57,11 @@ LINES = (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The files that the command lines name."""
     made = tmp_path_factory.mktemp("secrets")
     verbs = [{**one, "bindVerb": "b"} for one in POLICY["extenders"]]
-    files: dict[str, Any] = {"cluster.json": {"kind": "List", "apiVersion": "v1", "items": CLUSTER}, "pod.json": POD}
+    files = {"cluster.json": {"kind": "List", "apiVersion": "v1", "items": CLUSTER}, "pod.json": POD}
     files |= {"policy.json": POLICY, "profile.yaml": PROFILE, "old.yaml": OLD, "twice.json": {**POLICY, "extenders": verbs}}
     bare = [{name: value for name, value in one.items() if name != "tlsConfig"} for one in EXTENDERS]  # their keys are none
     files |= {"called.json": {**POLICY, "extenders": bare}, "called.yaml": {**PROFILE, "extenders": bare}}
@@ -73,9 +71,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def forms_of(words: list[str]) -> Iterator[list[str]]:
+def forms_of(words):
     """What a command line takes in addition, for each form in which it can answer."""
-    found: click.Command = cli
+    found = cli
     for word in words:
         if not isinstance(found, click.Group):
             break
@@ -90,7 +88,7 @@ def forms_of(words: list[str]) -> Iterator[list[str]]:
         yield from (["--report", f"report.{end}"] for end in ends)
 
 
-def shown(words: list[str], form: list[str], folder: Path) -> Iterator[str]:
+def shown(words, form, folder):
     """All that a command line prints or writes."""
     written = [folder / form[1]] if form[0] == "--report" else []
     done = inside(*words, *form, cwd=folder)
@@ -102,7 +100,7 @@ def shown(words: list[str], form: list[str], folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_no_output_has_a_credential(line: str, folder: Path) -> None:
+def test_no_output_has_a_credential(line, folder):
     """What is printed, written to pages and recorded has neither the marker nor a key that holds it; an extender is named by its host."""
     if "--extenders" in line:
         line = line.replace("policy.json", "called.json").replace("profile.yaml", "called.yaml")
@@ -113,7 +111,7 @@ def test_no_output_has_a_credential(line: str, folder: Path) -> None:
     assert [text[max(0, text.find(secret) - 200) :][:300] for text in texts for secret in SECRETS if secret in text] == []
 
 
-VALUES: st.SearchStrategy[Any] = st.sampled_from([{"keyData": MARKER}, [{"token": MARKER}], {"x": [MARKER]}])
+VALUES = st.sampled_from([{"keyData": MARKER}, [{"token": MARKER}], {"x": [MARKER]}])
 PLACES = [
     (base, path)
     for base in (POLICY, PROFILE)
@@ -123,10 +121,10 @@ PLACES = [
 
 @given(place=st.sampled_from(PLACES), value=VALUES)
 @examples(2)
-def test_what_is_refused_is_not_told_whole(place: tuple[dict[str, Any], tuple[Any, ...]], value: Any) -> None:
+def test_what_is_refused_is_not_told_whole(place, value):
     """An object in place of any field of a Policy or a profile is named in the refusal, not printed."""
     document = yaml.safe_load(yaml.safe_dump(place[0]))
-    at: Any = document
+    at = document
     for step in place[1][:-1]:
         at = at[step]
     at[place[1][-1]] = value
@@ -140,7 +138,7 @@ def test_what_is_refused_is_not_told_whole(place: tuple[dict[str, Any], tuple[An
     assert "{'" not in told
 
 
-def test_long_words_are_cut() -> None:
+def test_long_words_are_cut():
     """A kind of thousands of letters is told in short."""
     for scheduler in (Classic(policy={"kind": "a" * 5000}), Framework(config={"kind": "a" * 5000})):
         with pytest.raises(KubeclassicError) as caught:
@@ -148,7 +146,7 @@ def test_long_words_are_cut() -> None:
         assert len(str(caught.value)) < 300
 
 
-def test_what_is_secret() -> None:
+def test_what_is_secret():
     """Keys, certificates of clients, tokens, passwords, what a plugin is given; authorities are public, and so is the address itself."""
     user = {"token": "t", "client-key-data": "k", "exec": {"command": "c", "env": [{"name": "N", "value": "v"}]}}
     hidden = {"token": "(hidden)", "client-key-data": "(hidden)", "exec": {"command": "c", "env": [{"name": "N", "value": "(hidden)"}]}}

@@ -1,9 +1,6 @@
 """``kubeclassic drain``: paths and nodes, forms, exit statuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,18 +18,18 @@ ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
 
 
 @pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def at_the_root(monkeypatch):
     """The examples' paths begin at the root."""
     monkeypatch.chdir(ROOT)
 
 
-def document(*arguments: str, status: int = 0) -> Any:
+def document(*arguments, status=0):
     """The JSON of the command, which must be as its schema says."""
     return ran("drain", *arguments, "-o", "json", status=status).document
 
 
 class TestForms:
-    def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path: Path) -> None:
+    def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path):
         """The table says who is preempted by whom, and who does not come back."""
         (tmp_path / "c.yaml").write_text(
             "".join(NODE.format(name) for name in "abc") + POD.format("high", "a", 3, 10, OWNED) + POD.format("low", "b", 2, 0, OWNED)
@@ -53,23 +50,21 @@ POD = (
 
 
 class TestPathsAndNodes:
-    def test_a_path_that_is_there_is_a_path(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_path_that_is_there_is_a_path(self, tmp_path, monkeypatch):
         """A node called like a file is named with --node."""
         monkeypatch.chdir(tmp_path)
         Path("a").write_text(NODE.format("a") + NODE.format("b"))
         assert document("a", "b")["can"] == ["b"]
         assert document("a", "--node", "a", "b")["can"] == ["b", "a"]
 
-    def test_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_standard_input(self, monkeypatch):
         """A dash is standard input, not a node."""
         import io
 
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.format("a").encode())))
         assert document("-", "a")["can"] == ["a"]
 
-    def test_a_live_cluster(self, tmp_path: Path) -> None:
+    def test_a_live_cluster(self, tmp_path):
         """With --kubeconfig names alone are enough."""
         store = Store(NEW_SERVER)
         for name in "ab":
@@ -78,25 +73,25 @@ class TestPathsAndNodes:
             file = kubeconfig(tmp_path, {"server": address})
             assert document("--kubeconfig", str(file), "b")["can"] == ["b"]
 
-    def test_a_node_twice(self) -> None:
+    def test_a_node_twice(self):
         """A node that is named twice is emptied once."""
         assert document(CLUSTER, "worker-4", "worker-4", *ALL)["can"] == ["worker-4"]
 
-    def test_older_flag(self) -> None:
+    def test_older_flag(self):
         """kubectl's older name for the flag is understood."""
         found = document(CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
         assert found["can"] == ["worker-2"]
 
     @pytest.mark.parametrize("more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]])
-    def test_any_scheduler(self, more: list[str]) -> None:
+    def test_any_scheduler(self, more):
         """The options of the scheduler are taken."""
         assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
 
 
 class TestExtenders:
-    def test_all_schedulers_share_them(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_all_schedulers_share_them(self, monkeypatch):
         """Extenders are set up once, so that a record of their answers is one of all passes."""
-        opened: list[str | None] = []
+        opened = []
         monkeypatch.setattr(choice, "way_to_extenders", opened.append)
         policy = "examples/policies/kubernetes-with-extender.json"
         ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
@@ -104,12 +99,12 @@ class TestExtenders:
 
 
 class TestStatus:
-    def test_no(self) -> None:
+    def test_no(self):
         """1 says that not all named nodes can go, or that a search found none."""
         ran("drain", CLUSTER, "worker-1", "worker-4", status=1)
         ran("drain", CLUSTER, "--auto", status=1)
         ran("drain", CLUSTER, "--auto", "--keep", "4", *ALL, status=1)
 
-    def test_some_of_a_search(self) -> None:
+    def test_some_of_a_search(self):
         """A search that found any has found an answer."""
         ran("drain", CLUSTER, "--auto", "--ignore-daemonsets", status=0)

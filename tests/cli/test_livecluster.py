@@ -1,18 +1,13 @@
 """Commands that look at a live cluster: which one they find, and of which release they take it to be."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
@@ -20,9 +15,9 @@ from tests.support.program import ran
 SILENT = "no node says status.nodeInfo.kubeletVersion"
 
 
-def store(version: str = NEW_SERVER.version, **info: str) -> Store:
+def store(version=NEW_SERVER.version, **info):
     """A server of this version with one node, which says *info*, and a pod that waits."""
-    flavour: Flavour = attrs.evolve(NEW_SERVER, version=version)
+    flavour = attrs.evolve(NEW_SERVER, version=version)
     found = Store(flavour)
     room = {"cpu": "4", "memory": "8Gi", "pods": "110"}
     status = {"allocatable": room, "nodeInfo": info, "conditions": [{"type": "Ready", "status": "True"}]}
@@ -36,32 +31,32 @@ class TestVariable:
     """KUBECONFIG in place of --kubeconfig."""
 
     @pytest.fixture
-    def named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def named(self, tmp_path, monkeypatch):
         """The variable names the kubeconfig of a server."""
         with serving_store(store()) as address:
             monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path, {"server": address})))
             yield
 
     @pytest.mark.usefixtures("named")
-    def test_a_context_asks_for_it(self) -> None:
+    def test_a_context_asks_for_it(self):
         """--context alone reads the cluster of the variable's files."""
         assert ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0]["host"] == "a"
 
     @pytest.mark.usefixtures("named")
-    def test_without_paths(self) -> None:
+    def test_without_paths(self):
         """Where no path is given, the variable is enough, and a line says so."""
         told = ran("simulate", "--release", "1.27", "-o", "json")
         assert told.document["pods"][0]["host"] == "a"
         assert "KUBECONFIG: the cluster that " in told.err
 
     @pytest.mark.usefixtures("named")
-    def test_commands_that_always_look(self) -> None:
+    def test_commands_that_always_look(self):
         """snapshot and shadow need no option."""
         assert ran("snapshot").document["items"]
         assert "0 decisions compared" in ran("shadow", "--release", "1.27", "--for", "1").err
 
     @pytest.mark.usefixtures("named")
-    def test_run_does_not_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_run_does_not_read_it(self, monkeypatch):
         """run is as kube-scheduler, which does not know the variable."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
         assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
@@ -70,33 +65,33 @@ class TestVariable:
 class TestRelease:
     """--release auto."""
 
-    def told(self, found: Store, folder: Path, *words: str) -> tuple[Any, str]:
+    def told(self, found, folder, *words):
         """The answer of ``simulate``, and what is said."""
         with serving_store(found) as address:
             file = kubeconfig(folder, {"server": address})
             printed = ran("simulate", "--kubeconfig", file, "--release", "auto", "-o", "json", *words)
         return printed.document, printed.err
 
-    def test_a_node_tells(self, tmp_path: Path) -> None:
+    def test_a_node_tells(self, tmp_path):
         """The nodes' version counts before that of the API server."""
         answer, said = self.told(store("1.28.7", kubeletVersion="v1.26.3"), tmp_path)
         assert answer["release"] == "1.26"
         assert "release 1.26: the newest node runs v1.26.3" in said
 
-    def test_the_server_tells(self, tmp_path: Path) -> None:
+    def test_the_server_tells(self, tmp_path):
         """Where no node says a version the API server is asked."""
         answer, said = self.told(store("1.28.7"), tmp_path)
         assert answer["release"] == "1.28"
         assert f"release 1.28: {SILENT}, and the API server runs v1.28.7\n" in said
 
-    def test_an_unknown_version(self, tmp_path: Path) -> None:
+    def test_an_unknown_version(self, tmp_path):
         """Of an unknown version the nearest release is taken; the answer says so."""
         answer, said = self.told(store("1.99.0"), tmp_path)
         assert answer["release"] == "1.36"
         assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
         assert "the API server is of 1.99, and the cluster is evaluated as 1.36" in json.dumps(answer["warnings"])
 
-    def test_compare(self, tmp_path: Path) -> None:
+    def test_compare(self, tmp_path):
         """A configuration of compare may have the release of the server, too."""
         with serving_store(store("1.28.7")) as address:
             file = kubeconfig(tmp_path, {"server": address})

@@ -1,16 +1,11 @@
 """``kubeclassic capacity --add-node``: forms, exit statuses, and one clear line for each wrong input."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.cli.conftest import Ran
 from tests.support import manifests
 from tests.support.program import ran
 
@@ -19,14 +14,14 @@ pod = partial(manifests.pod, cpu="1", requests={"memory": "1Gi"})
 
 
 @pytest.fixture
-def ask(write: Callable[..., str]) -> Ran:
+def ask(write):
     """Asks about a node of 2 cores and seven waiting pods of 1 core."""
     seven = write("cluster.yaml", node("a"), *(pod(f"web-{number}") for number in range(7)))
     return lambda *options, cluster=seven, **more: ran("capacity", cluster, *options, **more)
 
 
 class TestForms:
-    def test_a_mix(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_a_mix(self, ask, write):
         """Of several kinds a mix that costs less than each alone is found, and one node less of each is simulated."""
         big = write("big.yaml", node("big", cpu="4"))
         found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document
@@ -36,13 +31,13 @@ class TestForms:
 
 
 class TestQuestions:
-    def test_copies_after_pods_that_wait(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_copies_after_pods_that_wait(self, ask, write):
         """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes more are empty for the copies."""
         template = write("job.yaml", pod("job", cpu="2"))
         found = ask("--pod", template, "--pods", "3", "--pending-first", "--add-node", "like:a", "-o", "json").document
         assert (found["added"][0]["count"], found["pods"]) == (9, 10)
 
-    def test_none_is_needed(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_none_is_needed(self, ask, write):
         """Where all pods find a node as it is, nothing is added."""
         cluster = write("roomy.yaml", node("a"), pod("web"))
         found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
@@ -50,7 +45,7 @@ class TestQuestions:
         told = ask("--add-node", "like:a", cluster=cluster).out
         assert told.startswith("No new node is needed: the pod finds a node.\n")
 
-    def test_a_pod_that_can_never_be_placed(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_a_pod_that_can_never_be_placed(self, ask, write):
         """A pod that fits on no kind of node, even an empty one, is told with why; where there are only such, nothing is added."""
         cluster = write("hopeless.yaml", node("a"), pod("huge", cpu="64"))
         found = ask("--add-node", "like:a", "-o", "json", cluster=cluster, status=1).document
@@ -64,7 +59,7 @@ class TestQuestions:
             f"  default/huge: {why}",
         ]  # fmt: skip
 
-    def test_no_number_is_enough(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_no_number_is_enough(self, ask, write):
         """Where ``--most-nodes`` are too few, the answer is for the pods that find a node with these, or no if they are copies."""
         found = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json", status=1).document
         assert (found["placed"], found["tried"], found["withoutNode"]["count"]) == (False, {"a": 2}, 1)
@@ -75,7 +70,7 @@ class TestQuestions:
         assert lines[0] == "None of the mixes that were tried is enough: 1 of 3 pods finds no node."
         assert lines[1].endswith("; with 1 a these find none:")
 
-    def test_zones(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_zones(self, ask, write):
         """Nodes of two zones are two kinds: pods that keep to zones get the nodes that they need."""
         spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z-b"}}
         pods = [*(pod(f"here-{at}", cpu="2") for at in range(2)), *(pod(f"there-{at}", cpu="2", **spread) for at in range(3))]
@@ -90,7 +85,7 @@ class TestQuestions:
         lines = ask("--add-node", "like:a", status=1, cluster=cluster).out.splitlines()
         assert lines[1] == "3 pods want room at topology.kubernetes.io/zone=z-b, by a hard spread; none of the nodes to add is there."
 
-    def test_preemption(self, ask: Ran, write: Callable[..., str]) -> None:
+    def test_preemption(self, ask, write):
         """Nothing is evicted, unless it is asked for."""
         cluster = write("full.yaml", node("a"), pod("low", cpu="2", nodeName="a", priority=-5), pod("high", priority=5))
         found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
@@ -106,7 +101,7 @@ WAITING = [*WEBS, manifests.pod("typo", 1, nodeSelector={"pool": "genral"}), man
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A folder with a full node, four pods that new nodes help, and two that nothing helps."""
     monkeypatch.chdir(tmp_path)
     dumped = [manifests.node("a", 2, labels=GENERAL), manifests.pod("full", 2, on="a"), *WAITING]
@@ -117,7 +112,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
+def test_why_the_cheap_kind_was_not_taken(folder):
     """One asks why the cheap node was not taken: it is told for each kind of which none is added."""
     kinds = ["--add-node", "m5.yaml", "--add-node", "c.yaml", "--add-node", "small.yaml", "--cost", "m5=3,c=0.1,small=2"]
     found = ran("capacity", "dump.yaml", *kinds, "-o", "json", status=1).document
@@ -128,7 +123,7 @@ def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     assert "No small, cost 2: no mix with it that costs less was found" in told
 
 
-def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path) -> None:
+def test_what_more_pods_might_help_does_not_spoil_it_either(folder):
     """A pod that wants to be near a pod that is not there finds no node with any number: the others get their answer, and it is named."""
     term = {"labelSelector": {"matchLabels": {"app": "nothing"}}, "topologyKey": "pool"}
     lonely = manifests.pod("lonely", 1, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})

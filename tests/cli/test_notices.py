@@ -1,7 +1,5 @@
 """Warnings as people see them."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -13,19 +11,19 @@ from tests.support.program import Terminal
 SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
 
 
-def test_groups(capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups(capsys):
     """Equal ones are one line, and the last line says how to see all."""
     tell_notices([*SAME, Notice("", "no nodes")])
     assert capsys.readouterr().err == "warning: Pod p0 and 2 more: is odd\nwarning: no nodes\n(--verbose lists all 4 warnings)\n"
 
 
-def test_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all(capsys):
     """With verbose each is a line."""
     tell_notices(SAME, verbose=True)
     assert capsys.readouterr().err == "".join(f"warning: Pod p{i}: is odd\n" for i in range(3))
 
 
-def test_nothing_is_hidden_silently(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_hidden_silently(capsys):
     """Where nothing is put together nothing is said of it, and without notices nothing at all."""
     tell_notices([])
     tell_notices(SAME[:1])
@@ -35,7 +33,7 @@ def test_nothing_is_hidden_silently(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 100])
-def test_lines_fit_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_lines_fit_a_terminal(monkeypatch, columns):
     """On a terminal lines are broken between words at its width."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)

@@ -1,11 +1,8 @@
 """One page a question: the verdict, and lists that have just what ``-o json`` has."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -75,7 +72,7 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_page(name: str, tmp_path: Path) -> None:
+def test_a_page(name, tmp_path):
     """The main heading is the verdict, the lists are those of the record, and the map has each node."""
     status, words = COMMANDS[name]
     html, record = with_page(tmp_path, *words, status=status)
@@ -88,7 +85,7 @@ def test_a_page(name: str, tmp_path: Path) -> None:
         assert {row["node"] for row in table_of_page(html, "nodes")} <= {*data["map-data"]["nodes"]}
 
 
-def _values(found: Any, path: list[str]) -> list[Any]:
+def _values(found, path):
     """All values at *path*, of each entry of lists on the way."""
     for at, step in enumerate(path):
         if isinstance(found, list):
@@ -102,11 +99,11 @@ def _values(found: Any, path: list[str]) -> list[Any]:
 TAINTS = [{"key": "old", "effect": "NoSchedule"}]
 
 
-def _text(markup: str) -> str:
+def _text(markup):
     return re.sub(r"<[^>]*>", "", markup)
 
 
-def test_verdicts_about_copies() -> None:
+def test_verdicts_about_copies():
     """A copy that no node takes, one that the API server refuses, a reason of most nodes and a resource that runs out are each words."""
     web = pod("web", containers=[{"ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}])
     old, new = [node(name, taints=TAINTS) for name in "abc"], node("d")
@@ -120,7 +117,7 @@ def test_verdicts_about_copies() -> None:
     assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."
 
 
-def test_html_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_html_is_the_page(tmp_path, monkeypatch):
     """``-o html`` writes the page that --report writes beside other output, and --report never writes over an input."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
@@ -134,7 +131,7 @@ def test_html_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "which is an input too" in ran("drain", DRAINED, "worker-2", "--report", DRAINED, status=2).err
 
 
-def test_it_says_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_it_is_about(monkeypatch):
     """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author; SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     words = ["capacity", CLUSTER, "--pod", SMALL, "--release", "1.12", "--provider", "ClusterAutoscalerProvider", "-o", "html"]

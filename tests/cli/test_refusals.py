@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
-from kubeclassic.algorithmprovider import CATALOGUE, RELEASES
+from kubeclassic.algorithmprovider import CATALOGUE
 from kubeclassic.framework import schedulerspec
 from tests.support.program import ran
 
@@ -55,28 +54,28 @@ class Refusal:
 # --- Policies -------------------------------------------------------------------------------------------------------
 
 
-def weight(number: int | None, argument: Json | None = None, name: str = "EqualPriority") -> Json:
+def weight(number, argument=None, name="EqualPriority"):
     """One priority with this weight."""
     return {"priorities": [{"name": name, "weight": number} | ({"argument": argument} if argument is not None else {})]}
 
 
-def predicate(name: str, argument: Json | None = None) -> Json:
+def predicate(name, argument=None):
     """One predicate."""
     return {"predicates": [{"name": name} | ({"argument": argument} if argument is not None else {})]}
 
 
-def managed(*extenders: tuple[str, ...]) -> Json:
+def managed(*extenders):
     """Extenders that look after resources of these names."""
     return {"extenders": [{"urlPrefix": "http://x", "managedResources": [{"name": name} for name in names]} for names in extenders]}
 
 
-def shape(*points: tuple[int, int]) -> Json:
+def shape(*points):
     """One priority with this shape."""
     written = [{"utilization": utilization, "score": score} for utilization, score in points]
     return weight(1, {"requestedToCapacityRatioArguments": {"shape": written}}, "Ratio")
 
 
-def shape_says(fault: str) -> str:
+def shape_says(fault):
     """The text about a shape."""
     return f"invalid RequestedToCapacityRatioPriority arguments: {fault}"
 
@@ -188,7 +187,7 @@ each_release = pytest.mark.parametrize("release", FIVE)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder with a small cluster."""
     (tmp_path / "cluster.yaml").write_text(CLUSTER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -196,10 +195,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def told() -> Callable[..., list[str]]:
+def told():
     """Runs the command line, which must refuse with this exit status; the lines of standard error."""
 
-    def run_it(*arguments: str, status: int = 2) -> list[str]:
+    def run_it(*arguments, status=2):
         written = ran(*arguments, status=status)
         assert written.out == ""
         assert "Traceback" not in written.err
@@ -211,19 +210,19 @@ def told() -> Callable[..., list[str]]:
     return run_it
 
 
-def write(file: str, policy: Json) -> None:
+def write(file, policy):
     """Write a Policy into the working folder."""
     Path(file).write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **policy}), encoding="utf-8")
 
 
-def config(source: str) -> None:
+def config(source):
     """Write a component configuration with this algorithmSource into the working folder."""
     Path("config.yaml").write_text(f"kind: KubeSchedulerConfiguration\nalgorithmSource: {source}\n", encoding="utf-8")
 
 
 class TestPolicies:
     @each_case
-    def test_simulate(self, told: Callable[..., list[str]], release: str, refusal: Refusal) -> None:
+    def test_simulate(self, told, release, refusal):
         """A refused Policy gives exit status 2 and one line: the file, then exactly the release's text."""
         write("policy.json", refusal.policy)
         place = "policy.json, document 1" if refusal.says.startswith("invalid policy") else "policy.json"
@@ -231,7 +230,7 @@ class TestPolicies:
         assert lines == [f"kubeclassic: {place}: {refusal.says}"]
 
     @each_case
-    def test_check(self, told: Callable[..., list[str]], release: str, refusal: Refusal) -> None:
+    def test_check(self, told, release, refusal):
         """``policy check`` answers 1 for a refused Policy and says the same text; only hints follow."""
         write("policy.json", refusal.policy)
         first, *hints = told("policy", "check", "policy.json", "--release", release, "--feature-gates", refusal.gates, status=1)
@@ -251,7 +250,7 @@ class TestPolicies:
             ),
         ],
     )
-    def test_undecodable(self, told: Callable[..., list[str]], release: str, text: str, says: str) -> None:
+    def test_undecodable(self, told, release, text, says):
         """A file that holds no Policy is refused with its place, by ``policy check`` as well."""
         Path("policy.json").write_text(text, encoding="utf-8")
         expected = [f"kubeclassic: invalid policy: {says}"]
@@ -266,38 +265,31 @@ class TestPolicies:
             ("priorities", "EqualPriority", "nvalid priority name EqualPriority specified - no corresponding function found"),
         ],
     )
-    def test_no_function(
-        self, told: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, release: str, kind: str, missing: str, text: str
-    ) -> None:
+    def test_no_function(self, told, monkeypatch, release, kind, missing, text):
         """A registered name without a function, which no Policy can bring about, is refused, from 1.14 on with a small first letter."""
-        rules: dict[str, Any] = {kind: {name: rule for name, rule in getattr(CATALOGUE, kind).items() if name != missing}}
+        rules = {kind: {name: rule for name, rule in getattr(CATALOGUE, kind).items() if name != missing}}
         monkeypatch.setattr(schedulerspec, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
         write("policy.json", {})
         first = "I" if release in OLD else "i"
         lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release)
         assert lines == [f"kubeclassic: policy.json: {first}{text}"]
 
-    def test_every_release_is_asked(self) -> None:
-        """No release is left out."""
-        assert tuple(RELEASES) == FIVE
-        assert {name for name, refusal in REFUSALS.items() if not refusal.releases} == set()
-
 
 class TestPlaces:
     @pytest.mark.parametrize("file", ["a", "Policy", "not in valid range.json"])
-    def test_any_name_of_a_file(self, told: Callable[..., list[str]], file: str) -> None:
+    def test_any_name_of_a_file(self, told, file):
         """The file is named even where its name is a part of the text."""
         write(file, predicate("Policy"))
         assert told("simulate", "cluster.yaml", "--policy", file) == [f"kubeclassic: {file}: {NO_PREDICATE.format('Policy')}"]
 
-    def test_policy_of_a_configuration(self, told: Callable[..., list[str]]) -> None:
+    def test_policy_of_a_configuration(self, told):
         """A Policy file that ``--config`` points to is named."""
         write("policy.json", predicate("Nope"))
         config("{policy: {file: {path: policy.json}}}")
         lines = told("simulate", "cluster.yaml", "--config", "config.yaml")
         assert lines == [f"kubeclassic: policy.json: {NO_PREDICATE.format('Nope')}"]
 
-    def test_policy_of_a_config_map(self, told: Callable[..., list[str]], folder: Path) -> None:
+    def test_policy_of_a_config_map(self, told, folder):
         """A ConfigMap with a refused Policy is named."""
         policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "hardPodAffinitySymmetricWeight": 101})
         manifest = {"kind": "ConfigMap", "metadata": {"name": "ours", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
@@ -305,32 +297,15 @@ class TestPlaces:
         lines = told("simulate", "cluster.yaml", "--policy-configmap", "ours")
         assert lines == [f"kubeclassic: ConfigMap kube-system/ours: {BAD_RANGE.format(101)}"]
 
-    def test_a_gate_is_not_the_policys_fault(self, told: Callable[..., list[str]]) -> None:
+    def test_a_gate_is_not_the_policys_fault(self, told):
         """A gate that is locked is refused without the Policy's name."""
         write("policy.json", {})
         lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--feature-gates", "PodPriority=false")
         assert lines == ["kubeclassic: cannot set feature gate PodPriority to false, feature is locked to true"]
 
-    def test_a_name_of_two_lines(self, told: Callable[..., list[str]]) -> None:
+    def test_a_name_of_two_lines(self, told):
         """A line break in a name does not make two lines of a message."""
         write("policy.json", predicate("No\npe"))
         assert told("simulate", "cluster.yaml", "--policy", "policy.json") == [f"kubeclassic: policy.json: {NO_PREDICATE.format('No pe')}"]
         refused, hint = told("policy", "check", "policy.json", status=1)
         assert (refused, "no release has No pe; " in hint) == (f"refused by 1.16: policy.json: {NO_PREDICATE.format('No pe')}", True)
-
-
-PROVIDERS = "expected DefaultProvider or ClusterAutoscalerProvider"
-
-
-@each_release
-class TestProviders:
-    def test_option(self, told: Callable[..., list[str]], release: str) -> None:
-        """A provider that there is not is refused."""
-        lines = told("simulate", "cluster.yaml", "--provider", "Nope", "--release", release)
-        assert lines == [f'kubeclassic: --provider: plugin "Nope" has not been registered, {PROVIDERS}']
-
-    def test_configuration(self, told: Callable[..., list[str]], release: str) -> None:
-        """So is one that ``--config`` names."""
-        config("{provider: Nope}")
-        lines = told("simulate", "cluster.yaml", "--config", "config.yaml", "--release", release)
-        assert lines == [f'kubeclassic: --config: plugin "Nope" has not been registered, {PROVIDERS}']

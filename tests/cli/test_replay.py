@@ -1,16 +1,12 @@
 """``kubeclassic replay``: results, exit statuses, an interrupt, and one line for bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +16,6 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.questions.replay.inputs.inputs import read_inputs
 from kubeclassic.questions.replay.outputs import ResultFileError, check_places
-from kubeclassic.questions.replay.recording import Recording
 from kubeclassic.questions.replay.settings import Places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text
@@ -35,25 +30,25 @@ spec: {containers: [{name: c, resources: {requests: {cpu: CPU}}}]}
 """
 
 
-def pod(name: str, cpu: int = 1) -> str:
+def pod(name, cpu=1):
     """A pod that comes after 5 seconds and runs for 10."""
     return POD.replace("NAME", name).replace("CPU", str(cpu))
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def records(text: str) -> list[dict[str, Any]]:
+def records(text):
     """Lines of JSON."""
     return [json.loads(line) for line in text.splitlines()]
 
 
 class TestResults:
-    def test_events_and_summary(self, folder: Path) -> None:
+    def test_events_and_summary(self, folder):
         """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to standard error."""
         (folder / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
         out, err = ran("replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms")
@@ -63,14 +58,14 @@ class TestResults:
         assert "3 pods arrived, 3 scheduled, 3 finished, 0 evicted" in err
         assert re.search(r"^p99 +\d", err, re.MULTILINE)
 
-    def test_files(self, folder: Path) -> None:
+    def test_files(self, folder):
         """Events and series go to files where these are named."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
         assert ran("replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv").out == ""
         assert records((folder / "e.jsonl").read_text())[0] == {"time": 5, "event": "Arrived", "pod": "default/one"}
         assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == ["time", "0", "5", "15"]
 
-    def test_parquet(self, folder: Path) -> None:
+    def test_parquet(self, folder):
         """Series go to Parquet where the name says so."""
         parquet = pytest.importorskip("pyarrow.parquet")
         (folder / "in.yaml").write_text(NODE + pod("one"))
@@ -78,30 +73,24 @@ class TestResults:
         assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
 
     @pytest.mark.parametrize(("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])])
-    def test_times(self, folder: Path, options: list[str], times: list[float]) -> None:
+    def test_times(self, folder, options, times):
         """Times can be compressed, and ignored."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
         assert [record["time"] for record in records(ran("replay", "in.yaml", *options).out) if record["event"] == "Arrived"] == times
 
-    def test_until(self, folder: Path) -> None:
+    def test_until(self, folder):
         """A replay can be stopped at a virtual time."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
         assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == ["Summary"]
 
-    def test_some_never_get_a_node(self, folder: Path) -> None:
+    def test_some_never_get_a_node(self, folder):
         """The exit status is 1 where a pod waits to the end."""
         (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
         assert "1 pod still waits" in ran("replay", "in.yaml", status=1).err
 
-    def test_help_teaches(self) -> None:
-        """The help says what goes in, what comes out, and gives examples."""
-        told = ran("replay", "--help-all").out
-        words = ("PATHS, in any combination", "Exit status 0", "--until", "kubeclassic replay scenario.yaml")
-        assert all(word in told for word in words)
-
 
 @pytest.mark.whole
-def test_an_interrupt_stops_cleanly(folder: Path) -> None:
+def test_an_interrupt_stops_cleanly(folder):
     """Ctrl-C ends a run after the step that is under way, with whole lines: the first part of what a whole run writes."""
     (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 5000"))
     command = [sys.executable, "-m", "kubeclassic", "replay", "busy.yaml", "--output", "e.jsonl", "--series", "s.csv"]
@@ -116,7 +105,7 @@ def test_an_interrupt_stops_cleanly(folder: Path) -> None:
     assert records(Path("e.jsonl").read_text())[-1]["event"] != "Summary"
 
 
-def test_an_event_that_cannot_be(folder: Path) -> None:
+def test_an_event_that_cannot_be(folder):
     """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with its place."""
     (folder / "good.yaml").write_text(NODE + pod("one"))
     (folder / "fails.jsonl").write_text('{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
@@ -124,7 +113,7 @@ def test_an_event_that_cannot_be(folder: Path) -> None:
     assert err.splitlines()[-1] == "kubeclassic: fails.jsonl, document 1: Fail: expected a node that exists at that time, got b"
 
 
-def test_an_error_leaves_nothing_half_written(folder: Path) -> None:
+def test_an_error_leaves_nothing_half_written(folder):
     """The files of a replay that an error ends are gone."""
     (folder / "good.yaml").write_text(NODE + "".join(pod(f"p{number}") for number in range(4)))
     (folder / "fails.jsonl").write_text('{"time": 8, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
@@ -132,40 +121,13 @@ def test_an_error_leaves_nothing_half_written(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["fails.jsonl", "good.yaml"]
 
 
-def test_the_same_seed_gives_the_same_bytes(folder: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes(folder):
     """A replay up to --until is the first part of the whole one but for its summary, and a second one is the same."""
     (folder / "busy.yaml").write_text(BUSY)
     whole, again = (ran("replay", "busy.yaml", "--seed", "4", status=(0, 1)).out for _ in range(2))
     part = ran("replay", "busy.yaml", "--seed", "4", "--until", "50", status=(0, 1)).out
     assert whole == again
     assert whole.startswith(part[: part.rindex('{"time":')])
-
-
-def test_an_interrupted_replay_has_no_summary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an interrupt leaves are the first events of the whole run, and exit status 130."""
-    (folder / "in.yaml").write_text(NODE + pod("one") + pod("two"))
-    whole = ran("replay", "in.yaml").out
-    steps = Recording.run
-
-    def stopping(recording: Recording) -> Iterator[int]:
-        for done in steps(recording):
-            yield done
-            recording.stopped = done == 9
-
-    monkeypatch.setattr(Recording, "run", stopping)
-    part, err = ran("replay", "in.yaml", "--output", "e.jsonl", status=130)
-    written = (folder / "e.jsonl").read_text()
-    assert (part, err.endswith("\ninterrupted\n"), bool(written)) == ("", True, True)
-    assert whole.startswith(written)
-    assert len(written) < len(whole)
-
-
-ROOMY_NODE = "kind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: '4', memory: 8Gi, pods: '10'}}\n"
-SCENARIO = """
-- {opcode: createNodes, count: 2}
-- {opcode: createPods, count: 3, runTime: 50s, podTemplate: {spec: {containers: [{name: c}]}}}
-- {opcode: sleep, duration: 100s}
-"""
 
 
 # --- places ---------------------------------------------------------------------------------------------------------
@@ -181,7 +143,7 @@ SCENARIO = """
         ({"events": "e", "series": "loop"}, "cannot be written: too many levels of symbolic links"),
     ],
 )
-def test_a_bad_place_is_refused_before_the_run(tmp_path: Path, places: dict[str, str], message: str) -> None:
+def test_a_bad_place_is_refused_before_the_run(tmp_path, places, message):
     """A place that is a directory, or cannot be written, is told before anything is read; nothing is left there."""
     (tmp_path / "there").mkdir()
     (tmp_path / "loop").symlink_to("loop")
@@ -193,7 +155,7 @@ def test_a_bad_place_is_refused_before_the_run(tmp_path: Path, places: dict[str,
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_device_is_written_to() -> None:
+def test_a_device_is_written_to():
     """Events can go to a device, which is no file that anything could be lost in."""
     check_places(Places(events=Path(os.devnull)))
     assert Path(os.devnull).is_char_device()
@@ -213,11 +175,11 @@ def test_a_device_is_written_to() -> None:
         ("{opcode: sleep, duration: 1000000000000000}", "duration: expected at most 100 years, got 1000000000000000"),
         ("{opcode: sleep, duration: [1]}", "duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got a list"),
         ("{opcode: sleep, duratoin: 1s}", 'duratoin: got an unknown field; did you mean "duration"'),
-        ("{opcode: slep}", 'opcode: expected one of '),
+        ("{opcode: slep}", "opcode: expected one of "),
         ("{opcode: [sleep]}", "opcode: expected one of "),
     ],
 )
-def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path: Path, operation: str, text: str) -> None:
+def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path, operation, text):
     """Wrong types, negative and huge numbers and unknown words in a scenario are named with their place."""
     path = tmp_path / "s.yaml"
     path.write_text(f"- {{opcode: createNodes, count: 1}}\n- {operation}\n")
@@ -243,7 +205,7 @@ def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path: Path, operat
     ],
     ids=range(10),
 )
-def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path: Path, content: bytes, text: str) -> None:
+def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path, content, text):
     """Wrong columns, numbers and encodings of a CSV are named with their line; the line is short."""
     nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
     nodes.write_bytes(content)
@@ -268,7 +230,7 @@ def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path: Path, content: 
     ],
     ids=range(8),
 )
-def test_a_configuration_in_words_is_told_in_one_line(text: str, message: str) -> None:
+def test_a_configuration_in_words_is_told_in_one_line(text, message):
     """Empty values, digits of other scripts, numbers out of range and control characters of ``--a`` are named, in a short line."""
     told = refusal_text(UnknownNameError, NamedSetup.parse, "a", text)
     assert message in told

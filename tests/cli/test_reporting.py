@@ -1,7 +1,5 @@
 """``--report``: a page beside the usual output, and what it says of its origin."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -16,7 +14,7 @@ CLUSTER = ROOT / "examples" / "cluster"
 
 
 class TestOption:
-    def test_whole_or_not_at_all(self, tmp_path: Path) -> None:
+    def test_whole_or_not_at_all(self, tmp_path):
         """An error while the page is made leaves what was there."""
         file = tmp_path / "page.html"
         file.write_text("old")
@@ -26,7 +24,7 @@ class TestOption:
 
 
 class TestAbout:
-    def test_from_the_command(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_from_the_command(self, monkeypatch):
         """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words of the command line."""
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
         monkeypatch.setattr(sys, "argv", ["/usr/bin/kubeclassic", "simulate", "a b"])
@@ -38,6 +36,6 @@ class TestAbout:
         assert (found.releases, found.command) == (("1.16",), ("kubeclassic", "simulate", "a b"))
         assert f"{found.date:%Y-%m-%d}" == "1970-01-02"
 
-    def test_counts(self) -> None:
+    def test_counts(self):
         """Nodes, pods that run, and pods that wait are counted apart."""
         assert counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r")))) == "1 node, 1 pod runs, 2 pods wait"

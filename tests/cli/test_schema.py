@@ -1,7 +1,5 @@
 """``kubeclassic schema``: the schemas are listed and printed, and can refuse."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -15,14 +13,14 @@ from tests.support.program import ran
 from tests.support.schemas import faults, strict, version_of
 
 
-def test_they_are_listed() -> None:
+def test_they_are_listed():
     """Without a name the command lists the names."""
     assert ran("schema").out.split() == names()
     assert {"simulate", "simulate-line", "replay-line", "conform", "policy-check"} <= set(names())
 
 
 @pytest.mark.parametrize("name", names())
-def test_each_is_a_schema(name: str) -> None:
+def test_each_is_a_schema(name):
     """Each is printed as it is published, is a valid schema, says what it is of, and has the version that documents carry."""
     schema = ran("schema", name).document
     Draft202012Validator.check_schema(schema)
@@ -31,12 +29,12 @@ def test_each_is_a_schema(name: str) -> None:
     assert version_of(name) == API_VERSION
 
 
-def test_an_unknown_name_is_refused() -> None:
+def test_an_unknown_name_is_refused():
     """The nearest names are told."""
     assert ran("schema", "simulat", status=2).err.endswith('did you mean "simulate" or "simulate-line"?\n')
 
 
-def test_a_wrong_document_is_seen() -> None:
+def test_a_wrong_document_is_seen():
     """The check can fail: a missing field, a wrong type and an unknown field are faults, each with its place."""
     line = {"pod": "shop/web", "host": None, "error": None, "preemption": None, "retry": False, "final": True}
     assert faults("simulate-line", line) == []
@@ -45,7 +43,7 @@ def test_a_wrong_document_is_seen() -> None:
     assert len(faults("simulate-line", {})) == 6
 
 
-def test_published_schemas_leave_room() -> None:
+def test_published_schemas_leave_room():
     """A field that is added later breaks no reader; only the tests are strict."""
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
     assert Draft202012Validator(schema).is_valid({"a": 1, "b": 2})
@@ -54,9 +52,7 @@ def test_published_schemas_leave_room() -> None:
 
 @pytest.mark.parametrize("policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))])
 @pytest.mark.parametrize("more", [[], ["--selector-spread"]])
-def test_migrated_policies_are_as_the_schema_says(
-    policy: str, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_migrated_policies_are_as_the_schema_says(policy, more, monkeypatch, capsys):
     """The JSON of policy migrate, a KubeSchedulerConfiguration, is as its schema says."""
     monkeypatch.chdir(ROOT / "examples" / "policies")
     status = run(["policy", "migrate", policy, "-o", "json", *more])

@@ -1,12 +1,8 @@
 """``kubeclassic snapshot``, and ``--kubeconfig`` in place of paths, against a server over HTTP."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +20,7 @@ from tests.support.program import ran
 CLUSTER = ROOT / "examples/cluster"
 
 
-def filled() -> Store:
+def filled():
     """A server with the nodes and namespaces of the example, and the pods that are in it."""
     store = Store(NEW_SERVER)
     for item in manifests(CLUSTER):
@@ -36,7 +32,7 @@ def filled() -> Store:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Iterator[Path]:
+def config(tmp_path):
     """A kubeconfig of a server with the example, which wants a token."""
     with serving_store(filled(), "secret") as address:
         yield kubeconfig(tmp_path, {"server": address}, {"token": "secret"})
@@ -45,7 +41,7 @@ def config(tmp_path: Path) -> Iterator[Path]:
 class TestSnapshot:
     """The command itself."""
 
-    def test_it_is_ready_for_simulate(self, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_is_ready_for_simulate(self, config, tmp_path, capsys):
         """What is written, compressed or not, is one List that simulate reads; a line says how much it is."""
         plain, packed = tmp_path / "c.json", tmp_path / "c.json.gz"
         for file in (plain, packed):
@@ -56,11 +52,11 @@ class TestSnapshot:
         statuses = [run(["simulate", str(file), "-o", "name"]) for file in (plain, packed)]
         assert statuses[0] == statuses[1] != 2
 
-    def test_to_standard_output(self, config: Path) -> None:
+    def test_to_standard_output(self, config):
         """Without a file, the List is the output and nothing else is."""
         assert ran("snapshot", "--kubeconfig", str(config)).document["items"]
 
-    def test_a_redaction_and_its_map(self, config: Path, tmp_path: Path) -> None:
+    def test_a_redaction_and_its_map(self, config, tmp_path):
         """The map has the old names, and only its owner may read it; the snapshot has none of them."""
         file, names = tmp_path / "c.json", tmp_path / "names.json"
         names.write_text("of an earlier one, which all may read")
@@ -71,12 +67,12 @@ class TestSnapshot:
         assert "gpu-b1" not in file.read_text()
         assert old["gpu-b1"] in file.read_text()
 
-    def test_an_unknown_context(self, config: Path) -> None:
+    def test_an_unknown_context(self, config):
         """A context that the kubeconfig does not have is exit status 2 and one line."""
         said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
         assert "--context: expected one of contexts (there), got nowhere" in said
 
-    def test_a_server_that_refuses(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_server_that_refuses(self, tmp_path, capsys):
         """A server that does not know us is one line with its address and what it said."""
         with serving_store(Store(NEW_SERVER), "secret") as address:
             assert run(["snapshot", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]) == 2
@@ -97,7 +93,7 @@ class TestKubeconfigInPlaceOfPaths:
         ],
         ids=lambda words: words[0],
     )
-    def test_the_same_as_of_a_snapshot(self, config: Path, tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_same_as_of_a_snapshot(self, config, tmp_path, words, capsys):
         """The result is that of a snapshot of the cluster."""
         file = tmp_path / "c.json"
         assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
@@ -109,7 +105,7 @@ class TestKubeconfigInPlaceOfPaths:
         assert status in (0, 1)
         assert (run(from_file), capsys.readouterr().out) == (status, live)
 
-    def test_nothing_is_left_behind(self, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nothing_is_left_behind(self, config, tmp_path, monkeypatch):
         """The file that the cluster is read from is gone afterwards."""
         folder = tmp_path / "temporary"
         folder.mkdir()

@@ -1,7 +1,5 @@
 """``kubeclassic sweep``: the table in its forms, the files, and exit statuses."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -9,21 +7,19 @@ import os
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-import kubeclassic
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
 from kubeclassic.framework.userrules import rule_files
 from tests.conftest import ROOT
-from tests.support.program import heavy_modules, ran
+from tests.support.program import ran
 
 GRID = "grid: {release: ['1.12', '1.16'], order: shuffled, seed: [0, 2]}\n"
 
 
 @pytest.fixture
-def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def sweep(tmp_path, monkeypatch):
     """The file of a sweep, in the current folder, which has the examples."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
@@ -33,31 +29,25 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestForms:
-    def test_a_table(self, sweep: Path) -> None:
+    def test_a_table(self, sweep):
         """The table has a row a run."""
         told = ran("sweep", "sweep.yaml", "--jobs", "1")
         assert told.out.split()[:5] == ["RUN", "RELEASE", "ORDER", "SEED", "PLACED"]
         assert len(told.out.splitlines()) == 5
         assert told.err.startswith("4 runs\n")
 
-    def test_csv(self, sweep: Path) -> None:
+    def test_csv(self, sweep):
         """CSV is the table alone."""
         rows = list(csv.DictReader(io.StringIO(ran("sweep", "sweep.yaml", "-o", "csv", "-j", "1").out)))
         assert [row["release"] for row in rows] == ["1.12", "1.12", "1.16", "1.16"]
         assert {row["error"] for row in rows} == {""}
 
-    def test_json_is_as_the_schema_says(self, sweep: Path) -> None:
+    def test_json_is_as_the_schema_says(self, sweep):
         """The JSON is as the schema says; --output FILE takes it."""
         assert ran("sweep", "sweep.yaml", "-o", "json", "-j", "1", "--output", "runs.json").out == ""
         document = json.loads(Path("runs.json").read_text())
         assert document == ran("sweep", "sweep.yaml", "-o", "json", "-j", "1").document
         assert document["apiVersion"] == API_VERSION
-
-    def test_parquet_by_frames(self, sweep: Path) -> None:
-        """In Python the table is a DataFrame, and by that a Parquet file."""
-        found = kubeclassic.sweep("sweep.yaml")
-        found.to_frame().to_parquet("runs.parquet")
-        assert list(pd.read_parquet("runs.parquet")["placed"]) == [row["placed"] for row in found.rows]
 
 
 @pytest.mark.whole
@@ -65,12 +55,12 @@ class TestRules:
     @pytest.mark.parametrize("is_loaded_before", [False, True])
     def test_own_rules_of_both_kinds(
         self,
-        sweep: Path,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
-        is_loaded_before: bool,
-    ) -> None:
+        sweep,
+        tmp_path,
+        monkeypatch,
+        capsys,
+        is_loaded_before,
+    ):
         """A catalogue is for releases with predicates, plugins for the others; other modules of the same names change nothing."""
         sweep.write_text("cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n")
         rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
@@ -91,20 +81,16 @@ class TestRules:
 
 
 class TestEndings:
-    def test_a_weight_of_ones_own_rule(self, sweep: Path) -> None:
+    def test_a_weight_of_ones_own_rule(self, sweep):
         """The file names the rules, with its own folder's path; each weight is a row."""
         listed = json.loads(ran("sweep", "examples/sweep-rules.yaml", "-o", "json", "-j", "1").out)["runs"]
         assert [row["weights.FewerPods"] for row in listed] == [0, 1, 5]
         assert [row["error"] for row in listed] == [None] * 3
         assert listed[0]["imbalance"] > listed[2]["imbalance"]
 
-    def test_failed_runs_are_status_1(self, sweep: Path) -> None:
+    def test_failed_runs_are_status_1(self, sweep):
         """Runs that fail are rows with their errors, and status 1."""
         sweep.write_text("cluster: examples/cluster\nruns: [{name: a}, {name: b, provider: Nobody}]\n")
         told = ran("sweep", "sweep.yaml", status=1)
         assert 'plugin "Nobody" has not been registered' in told.out
         assert told.err.startswith("2 runs, 1 failed\n")
-
-    def test_help_imports_nothing_heavy(self) -> None:
-        """The help is there without the engine."""
-        assert heavy_modules("sweep", "--help") == []

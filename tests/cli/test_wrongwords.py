@@ -1,11 +1,7 @@
 """Wrong words on the command line, of all commands in one table: exit status 2, nothing printed, and a line that says what was wanted."""
 
-from __future__ import annotations
-
 import gzip
 import shlex
-from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 import yaml
@@ -34,7 +30,7 @@ FILES = {
     "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
 }  # fmt: skip
 """A file -> its manifests, or its text."""
-WRONG: Mapping[str, str] = {
+WRONG = {
     "simulate": NO_PATHS,
     "simulate examples/cluster --context x": "--context: expected --kubeconfig FILE, or the variable KUBECONFIG, too",
     f"{EXPLAIN} --release 1.28,1.29": "got 1.28,1.29; what differs between two: kubeclassic upgrade ... --from 1.28 --to 1.29 --pod",
@@ -56,8 +52,14 @@ WRONG: Mapping[str, str] = {
     **{
         f"{COMPARE} {key}=": f"kubeclassic: --b: expected {key}={value}, got {key} without a value"
         for key, value in {
-            "release": "RELEASE", "policy": "FILE", "profile": "FILE", "config": "FILE", "feature-gates": "GATE=true",
-            "tie-break": "random", "rules": "MODULE:NAME", "percentage": "100",
+            "release": "RELEASE",
+            "policy": "FILE",
+            "profile": "FILE",
+            "config": "FILE",
+            "feature-gates": "GATE=true",
+            "tie-break": "random",
+            "rules": "MODULE:NAME",
+            "percentage": "100",
         }.items()
     },
     **{f"{COMPARE} percentage={digits}": "expected a number from 0 to 100" for digits in ("\u0661\u0660", "\u00b9", "1" * 5000, "1e1")},
@@ -143,7 +145,7 @@ WRONG: Mapping[str, str] = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder with the examples and the files."""
     found = tmp_path_factory.mktemp("words")
     (found / "examples").symlink_to(ROOT / "examples")
@@ -153,7 +155,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("words", WRONG, ids=lambda words: words[:60])
-def test_they_are_told_in_one_line(words: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_told_in_one_line(words, folder, monkeypatch):
     """Exit status 2, nothing on standard output, no file, and a short last line that says what was wanted."""
     monkeypatch.chdir(folder)
     before = sorted(folder.iterdir())
@@ -314,7 +316,7 @@ OTHERS = [
 
 
 @pytest.fixture
-def bad_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bad_folder(tmp_path, monkeypatch):
     """A working folder with the files above."""
     for name, text in BAD_FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -325,7 +327,7 @@ def bad_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refusal(arguments: str) -> str:
+def refusal(arguments):
     """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on standard output.
 
     Where a fault shows only once the cluster was read, the line about the release by default comes first.
@@ -336,14 +338,14 @@ def refusal(arguments: str) -> str:
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])
-def test_bad_input_is_refused(bad_folder: Path, arguments: str, wanted: str) -> None:
+def test_bad_input_is_refused(bad_folder, arguments, wanted):
     """Each bad input gives exactly its one line and exit status 2."""
     assert refusal(arguments) == f"kubeclassic: {wanted}\n"
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), PROFILES)
 @pytest.mark.parametrize("command", ["simulate good.yaml", "explain good.yaml web", "replay good.yaml"])
-def test_what_the_other_releases_have_is_refused(bad_folder: Path, command: str, arguments: str, wanted: str) -> None:
+def test_what_the_other_releases_have_is_refused(bad_folder, command, arguments, wanted):
     """Each command that schedules refuses profiles for older releases, older options for profiles, and bad profiles, in the same line."""
     assert refusal(f"{command} {arguments}") == f"kubeclassic: {wanted}\n"
 
@@ -358,7 +360,7 @@ def test_what_the_other_releases_have_is_refused(bad_folder: Path, command: str,
         ("simulat good.yaml", "simulat", "kubeclassic"),
     ],
 )
-def test_a_wrong_call_is_refused(bad_folder: Path, arguments: str, about: str, hint: str) -> None:
+def test_a_wrong_call_is_refused(bad_folder, arguments, about, hint):
     """An option or command that does not exist, or a value that it cannot have, gives one line that leads to the help."""
     told = refusal(arguments)
     assert about in told
@@ -367,13 +369,13 @@ def test_a_wrong_call_is_refused(bad_folder: Path, arguments: str, about: str, h
     assert told.count("\n") == 1
 
 
-def test_a_pod_on_an_unknown_node_is_a_warning(bad_folder: Path) -> None:
+def test_a_pod_on_an_unknown_node_is_a_warning(bad_folder):
     """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
     (bad_folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
     assert "warning: Pod default/web on gone: its node is not in the input\n" in ran("simulate", "orphan.yaml").err
 
 
-def test_an_ambiguous_pod_is_named(bad_folder: Path) -> None:
+def test_an_ambiguous_pod_is_named(bad_folder):
     """A name that two namespaces have is refused with both."""
     (bad_folder / "two.yaml").write_text(f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8")
     assert refusal("explain two.yaml web") == 'kubeclassic: pod: expected one of default/web, shop/web, got "web"\n'

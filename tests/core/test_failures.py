@@ -1,7 +1,5 @@
 """What a predicate answers: codes into sequences of reasons, and how several answers become one."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,15 +8,14 @@ from kubeclassic.core.failures import Failures, Reason
 from tests.support.build import error_text
 
 FULL, FAR, LATE = Reason("full"), Reason("far", resolvable=False), Reason("late")
-Outcome = tuple[Reason, ...] | str | None
 
 
-def mask(text: str) -> np.ndarray:
+def mask(text):
     """``"x.x"`` is [True, False, True]."""
     return np.array([character == "x" for character in text])
 
 
-def outcomes(failures: Failures | None, n: int) -> list[Outcome]:
+def outcomes(failures, n):
     """The reasons or the error's text of each of *n* nodes, () where it fits."""
     if failures is None:
         return [()] * n
@@ -26,11 +23,11 @@ def outcomes(failures: Failures | None, n: int) -> list[Outcome]:
 
 
 class TestWhere:
-    def test_takes_several_reasons(self) -> None:
+    def test_takes_several_reasons(self):
         """Several reasons stand against the nodes of the mask and no others, in the order given."""
         assert outcomes(Failures.where((FULL, FAR), mask(".x")), 2) == [(), (FULL, FAR)]
 
-    def test_is_none_without_a_node(self) -> None:
+    def test_is_none_without_a_node(self):
         """Where all nodes fit there is nothing to object, however the answer is made."""
         assert Failures.where(FULL, mask("..")) is Failures.error("node not found", mask("..")) is None
         assert Failures.all_of([]) is Failures.all_of([(FULL, mask("..")), (LATE, mask(".."))]) is None
@@ -39,7 +36,7 @@ class TestWhere:
 
 class TestReasonsOfFewNodes:
     @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=10)))
-    def test_before_and_after_the_codes(self, masks: list[list[bool]]) -> None:
+    def test_before_and_after_the_codes(self, masks):
         """Reasons that are read off the masks are those that the codes give, in the same order."""
         reasons = [(Reason(f"reason {number}"),) for number in range(len(masks))]
         found = Failures.by_row(reasons, np.array(masks))
@@ -50,14 +47,14 @@ class TestReasonsOfFewNodes:
 
 
 class TestCoded:
-    def test_codes_pick_sequences(self) -> None:
+    def test_codes_pick_sequences(self):
         """Code k stands for the k-th sequence, 0 for none."""
         found = Failures.coded(np.array([2, 0, 1]), [(FULL,), (FAR, LATE)])
         assert outcomes(found, 3) == [(FAR, LATE), (), (FULL,)]
 
 
 class TestErrors:
-    def test_an_error_is_not_a_misfit(self) -> None:
+    def test_an_error_is_not_a_misfit(self):
         """Where a predicate cannot answer there is a text and no reason, and the node does not pass."""
         found = Failures.error("node not found", mask(".x"))
         assert found is not None
@@ -68,7 +65,7 @@ class TestErrors:
 
 
 class TestTake:
-    def test_takes_nodes_in_the_order_asked(self) -> None:
+    def test_takes_nodes_in_the_order_asked(self):
         """The answer for some nodes is in the order in which they are asked for, errors included."""
         found = Failures.of_rows([(FULL,), None, "broken"])
         assert found is not None
@@ -76,14 +73,14 @@ class TestTake:
 
 
 class TestJoined:
-    def test_one_part_is_itself(self) -> None:
+    def test_one_part_is_itself(self):
         """A single objection is handed on as it is."""
         part = Failures.where(FULL, mask("x"))
         assert Failures.joined([None, part]) is part
         assert Failures.joined([None, None]) is None
 
     @given(st.data())
-    def test_is_what_a_loop_over_nodes_finds(self, data: st.DataObject) -> None:
+    def test_is_what_a_loop_over_nodes_finds(self, data):
         """Joining arrays gives each node what appending its parts' reasons one by one gives."""
         n = data.draw(st.integers(1, 6))
         outcome = st.one_of(
@@ -94,8 +91,8 @@ class TestJoined:
         assert outcomes(joined, n) == [_appended([row[i] for row in rows]) for i in range(n)]
 
 
-def _appended(parts: list[Outcome]) -> Outcome:
-    reasons: tuple[Reason, ...] = ()
+def _appended(parts):
+    reasons = ()
     for part in parts:
         if isinstance(part, str):
             return part
@@ -105,7 +102,7 @@ def _appended(parts: list[Outcome]) -> Outcome:
 
 class TestCodes:
     @given(masks=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=11))
-    def test_tell_who_has_which_reasons(self, masks: list[list[bool]]) -> None:
+    def test_tell_who_has_which_reasons(self, masks):
         """Few reasons or many: each node has those whose masks hold it, in order."""
         reasons = [Reason(f"reason {number}") for number in range(len(masks))]
         found = Failures.all_of([(reason, np.array(held)) for reason, held in zip(reasons, masks, strict=True)])

@@ -1,13 +1,7 @@
 """What is kept by template, pod or node goes with it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import SPARE
@@ -20,10 +14,10 @@ PRESENT = 100
 MOST = PRESENT + SPARE + 1
 
 
-def own(number: int, kind: str) -> Pod:
+def own(number, kind):
     """A pod with a label of its own, and nearly each with a size of its own; of a *kind* that asks for something by that label."""
     labels = {"app": "a", "job": f"j{number}"}
-    more: dict[str, Any] = {"requests": {"cpu": "10m", "memory": f"{64 + number % 1000}Mi"}}
+    more = {"requests": {"cpu": "10m", "memory": f"{64 + number % 1000}Mi"}}
     if kind == "affinity":
         more["affinity"] = keeping_away(job=labels["job"])
     elif kind == "spread":
@@ -36,7 +30,7 @@ def own(number: int, kind: str) -> Pod:
     return pod(f"p{number}", labels=labels, metadata={"uid": f"u{number}"}, **more)
 
 
-def kept(engine: Engine) -> dict[str, int]:
+def kept(engine):
     """How many entries there are of all that is kept by template."""
     census, paths = engine.table.census, engine.flow.quick_paths.values()
     pairs = {"labelled": census._labelled, "asked": census._asked, **{role: index._terms for role, index in census._terms.items()}}
@@ -53,7 +47,7 @@ def kept(engine: Engine) -> dict[str, int]:
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", ["label", "affinity", "spread", "large"])
-def test_a_template_goes_with_its_last_pod(release: str, kind: str) -> None:
+def test_a_template_goes_with_its_last_pod(release, kind):
     """Of 1,000 pods with labels of their own, no more is kept than of those that are there, and a few."""
     engine = engine_for(release, {})
     feed = EventFeed(engine)
@@ -72,7 +66,7 @@ def test_a_template_goes_with_its_last_pod(release: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_template_in_use_stays(release: str) -> None:
+def test_a_template_in_use_stays(release):
     """However many others come and go, equal pods share a template and a board."""
     engine = engine_for(release, {})
     feed = EventFeed(engine)
@@ -85,7 +79,7 @@ def test_a_template_in_use_stays(release: str) -> None:
     assert len(engine.templates._known) <= SPARE + 2
 
 
-def test_answers_follow_counters_that_began_anew() -> None:
+def test_answers_follow_counters_that_began_anew():
     """What is kept of templates that stay is right after counters that nobody may ask for again were dropped."""
     engine = engine_for("1.16", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
@@ -102,7 +96,7 @@ def test_answers_follow_counters_that_began_anew() -> None:
         assert engine.schedule(web, details=False).host == "b"
 
 
-def test_nodes_that_are_gone_leave_nothing() -> None:
+def test_nodes_that_are_gone_leave_nothing():
     """Values of labels that no node has any more, and images, are forgotten; what is counted by them stays right."""
     engine = engine_for("1.34", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)

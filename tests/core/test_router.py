@@ -1,14 +1,9 @@
 """What events of the cluster do to a scheduler with a queue."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.queue.backoff import Clock, nanoseconds
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
@@ -23,7 +18,7 @@ UNFILTERED, FILTERED = ALL[:1], ALL[1:]
 MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
 
 
-def router(release: str, *known: KubeObject, **gates: bool) -> EventRouter:
+def router(release, *known, **gates):
     """A scheduler of *release* that was told of *known*, and then parked the pod ``waiting``, which backs off no more."""
     scheduler, clock = engine(release=release, gates=gates), Clock()
     made = EventRouter(scheduler, make_queue(scheduler.algorithm, scheduler.nominations, clock))
@@ -42,28 +37,28 @@ def router(release: str, *known: KubeObject, **gates: bool) -> EventRouter:
     return made
 
 
-def moves(made: EventRouter) -> bool:
+def moves(made):
     """Whether the parked pod was moved."""
     return made.queue.pending.unschedulable == 0
 
 
-def claim(**more: Any) -> Any:
+def claim(**more):
     return obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "resourceVersion": "1", **more}})
 
 
-def volume(**more: Any) -> Any:
+def volume(**more):
     return obj({"kind": "PersistentVolume", "metadata": {"name": "v", "resourceVersion": "1", **more}})
 
 
-def service(**more: Any) -> Any:
+def service(**more):
     return obj({"kind": "Service", "metadata": {"name": "s", **more}})
 
 
-def kind(mode: str) -> Any:
+def kind(mode):
     return obj({"kind": "StorageClass", "metadata": {"name": "k"}, "volumeBindingMode": mode})
 
 
-def csi_node(**more: Any) -> Any:
+def csi_node(**more):
     return obj({"kind": "CSINode", "metadata": {"name": "n", **more}})
 
 
@@ -80,7 +75,7 @@ EVENTS = [
 class TestMoves:
     @pytest.mark.parametrize("release", ALL)
     @pytest.mark.parametrize(("old", "new", "moved"), EVENTS, ids=lambda value: getattr(value, "kind", None))
-    def test_which_events_move_all(self, release: str, old: KubeObject | None, new: KubeObject | None, moved: bool) -> None:
+    def test_which_events_move_all(self, release, old, new, moved):
         """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a late one that comes does."""
         made = router(release, *([] if old is None else [old]))
         if new is not None:
@@ -90,7 +85,7 @@ class TestMoves:
         assert moves(made) == moved
 
     @pytest.mark.parametrize("release", OLD)
-    def test_without_volume_scheduling(self, release: str) -> None:
+    def test_without_volume_scheduling(self, release):
         """In 1.12 and 1.13 claims that change and classes that come count only with gate VolumeScheduling."""
         made = router(release, claim(), VolumeScheduling=False)
         made.put(claim(resourceVersion="2"))
@@ -98,7 +93,7 @@ class TestMoves:
         assert not moves(made)
 
     @pytest.mark.parametrize(("release", "gate", "moved"), [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)])
-    def test_csi_nodes(self, release: str, gate: bool, moved: bool) -> None:
+    def test_csi_nodes(self, release, gate, moved):
         """CSINodes that come or change move all from 1.16 on, with gate CSINodeInfo."""
         for known in ((), (csi_node(),)):
             made = router(release, *known, CSINodeInfo=gate)
@@ -106,7 +101,7 @@ class TestMoves:
             assert moves(made) == moved
 
     @pytest.mark.parametrize("release", ALL)
-    def test_what_is_not_known_and_goes(self, release: str) -> None:
+    def test_what_is_not_known_and_goes(self, release):
         """The delete of an object that is not known is ignored."""
         made = router(release)
         for item in (service(), node("n"), pod("nobody", on="n")):
@@ -136,21 +131,21 @@ class TestNodeUpdates:
 
     @pytest.mark.parametrize("release", FILTERED)
     @pytest.mark.parametrize(("old", "new", "moved"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
-    def test_only_what_may_help_moves(self, release: str, old: dict[str, Any], new: dict[str, Any], moved: bool) -> None:
+    def test_only_what_may_help_moves(self, release, old, new, moved):
         """From 1.13 on a node that changed moves parked pods only where the change may let one fit."""
         made = router(release, node("n", **old))
         made.put(node("n", **new))
         assert moves(made) == moved
 
     @pytest.mark.parametrize("release", UNFILTERED)
-    def test_any_update_moves_in_1_12(self, release: str) -> None:
+    def test_any_update_moves_in_1_12(self, release):
         """In 1.12 every update of a node moves all."""
         made = router(release, node("n"))
         made.put(node("n"))
         assert moves(made)
 
     @pytest.mark.parametrize("release", FILTERED)
-    def test_with_nobody_parked_any_update_counts(self, release: str) -> None:
+    def test_with_nobody_parked_any_update_counts(self, release):
         """With nobody parked any update keeps a pod that is being tried from being parked."""
         made = router(release, node("n"))
         made.queue.delete(pod("waiting"))
@@ -163,7 +158,7 @@ class TestNodeUpdates:
 
 class TestPods:
     @pytest.mark.parametrize("release", ALL)
-    def test_a_new_pod_is_queued(self, release: str) -> None:
+    def test_a_new_pod_is_queued(self, release):
         """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do not."""
         made = router(release)
         for new in (pod("a"), pod("b", schedulerName="other"), pod("c", status={"phase": "Failed"})):
@@ -171,14 +166,14 @@ class TestPods:
         assert made.queue.pending.active == 1
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_with_a_node_is_on_it(self, release: str) -> None:
+    def test_a_pod_with_a_node_is_on_it(self, release):
         """A pod that has a node counts there, whoever scheduled it, and is not queued."""
         made = router(release)
         made.put(pod("a", on="n", schedulerName="other"))
         assert (made.engine.cache.state(pod("a")) is not None, made.queue.pending.active) == (True, 0)
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_that_gets_a_node_leaves_the_queue(self, release: str) -> None:
+    def test_a_pod_that_gets_a_node_leaves_the_queue(self, release):
         """A queued pod that turns up with a node goes from the queue to the node."""
         made = router(release)
         made.put(pod("a", status={"nominatedNodeName": "n"}))
@@ -188,7 +183,7 @@ class TestPods:
 
     @pytest.mark.parametrize("release", ALL)
     @pytest.mark.parametrize("ends", [True, False])
-    def test_an_assigned_pod_that_goes_moves_all(self, release: str, ends: bool) -> None:
+    def test_an_assigned_pod_that_goes_moves_all(self, release, ends):
         """A pod that leaves its node, deleted or finished, lets parked pods be tried again."""
         made = router(release, pod("a", on="n"))
         if ends:
@@ -198,7 +193,7 @@ class TestPods:
         assert (moves(made), made.engine.cache.infos) == (True, {})
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_queued_pod_that_goes_moves_nobody(self, release: str) -> None:
+    def test_a_queued_pod_that_goes_moves_nobody(self, release):
         """A pod without a node that goes leaves the queue and lets nobody be tried."""
         made = router(release)
         made.put(pod("a"))
@@ -206,7 +201,7 @@ class TestPods:
         assert made.queue.pending == (0, 0, 1)
 
     @pytest.mark.parametrize("release", ALL)
-    def test_assigned_pods_move_those_that_want_them(self, release: str) -> None:
+    def test_assigned_pods_move_those_that_want_them(self, release):
         """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
         term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
         wanting = pod("wanting", status=MARK, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
@@ -217,7 +212,7 @@ class TestPods:
             assert made.queue.pending.unschedulable == 1
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_new_pod_of_the_same_name(self, release: str) -> None:
+    def test_a_new_pod_of_the_same_name(self, release):
         """A pod of another UID under a known name is the old one's end and a new one's beginning."""
         made = router(release, pod("a", on="n", metadata={"uid": "1"}))
         made.put(pod("a", metadata={"uid": "2"}))
@@ -225,7 +220,7 @@ class TestPods:
         assert "a" in [found.name for found in made.queue.pods()]
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_cannot_change_its_node(self, release: str) -> None:
+    def test_a_pod_cannot_change_its_node(self, release):
         """A bound pod that turns up on another node is refused, where the original ends."""
         made = router(release, pod("a", on="n"))
         with pytest.raises(CacheError, match="updated on a different node"):
@@ -235,7 +230,7 @@ class TestPods:
 class TestEchoes:
     """What an update does to a pod that is assumed already, and so is not in the queue."""
 
-    def assumed(self, release: str) -> EventRouter:
+    def assumed(self, release):
         made = router(release, node("n"))
         made.put(pod("a"))
         while (popped := made.queue.pop()) is not None and popped.pod.name != "a":
@@ -243,23 +238,23 @@ class TestEchoes:
         assert made.engine.assume(pod("a"), "n") is None
         return made
 
-    def queued(self, made: EventRouter, new: Pod) -> bool:
+    def queued(self, made, new):
         """Whether an update to *new* brings the pod into the queue again."""
         made.put(new)
         return "a" in [found.name for found in made.queue.pods()]
 
     @pytest.mark.parametrize("release", ALL)
-    def test_versions_and_annotations_are_nothing_new(self, release: str) -> None:
+    def test_versions_and_annotations_are_nothing_new(self, release):
         """A new resource version or other annotations do not bring an assumed pod back."""
         assert not self.queued(self.assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}}))
 
     @pytest.mark.parametrize(("release", "is_back"), [(name, name != "1.16") for name in ALL])
-    def test_conditions_are_nothing_new_in_1_16(self, release: str, is_back: bool) -> None:
+    def test_conditions_are_nothing_new_in_1_16(self, release, is_back):
         """An update of its conditions or finalizers brings an assumed pod into the queue again before 1.16."""
         for news in ({"status": MARK}, {"metadata": {"finalizers": ["example.com/f"]}}):
             assert self.queued(self.assumed(release), pod("a", **news)) == is_back
 
     @pytest.mark.parametrize("release", ALL)
-    def test_labels_are_news(self, release: str) -> None:
+    def test_labels_are_news(self, release):
         """A pod whose labels change while it is assumed is queued again."""
         assert self.queued(self.assumed(release), pod("a", labels={"x": "y"}))

@@ -1,15 +1,11 @@
 """What is tried in a savepoint is taken back, whatever it was."""
 
-from __future__ import annotations
-
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.run import Run
 from tests.support.build import node, obj, pod
 from tests.support.examples import examples
@@ -19,17 +15,17 @@ RELEASES = ("1.12", "1.14", "1.16", "1.27", "1.34")
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
-def in_zone(name: str, zone: str, **more: Any) -> KubeObject:
+def in_zone(name, zone, **more):
     """A node of a zone."""
     return node(name, labels={ZONE: zone, "topology.kubernetes.io/zone": zone}, **more)
 
 
-def waiting(name: str, **more: Any) -> Pod:
+def waiting(name, **more):
     """A pod that half fills a node."""
     return pod(name, requests={"cpu": "2"}, metadata={"uid": name}, **more)
 
 
-def new_run(release: str) -> Run:
+def new_run(release):
     """Three nodes in two zones; one is nearly full, and a pod of a high priority is nominated to another."""
     run = Run(scheduler(release))
     for item in (
@@ -41,7 +37,7 @@ def new_run(release: str) -> Run:
     return run
 
 
-def state(run: Run) -> Any:
+def state(run):
     """What can be read of a run."""
     engine = run.engine
     engine.snapshot.refresh()
@@ -53,12 +49,12 @@ def state(run: Run) -> Any:
     return pods, nodes, requested, nominated, services, engine.position, dict(run.evicted), set(run._pods), set(run._waiting)
 
 
-def decisions(run: Run) -> list[Any]:
+def decisions(run):
     """Where the next pods go, which depends on the visiting order and the tie-break as well."""
     return [run.cycle(waiting(f"next-{number}")).record() for number in range(5)]
 
 
-STEPS: tuple[Any, ...] = (
+STEPS = (
     lambda run: run.put(in_zone("d", "z")),
     lambda run: run.put(in_zone("a", "y")),
     lambda run: run.put(in_zone("c", "x", unschedulable=True)),
@@ -81,7 +77,7 @@ STEPS: tuple[Any, ...] = (
 class TestSavepoint:
     @examples(0.2)
     @given(steps=st.lists(st.sampled_from(STEPS), max_size=8), fails=st.booleans())
-    def test_all_is_as_before(self, release: str, steps: list[Any], fails: bool) -> None:
+    def test_all_is_as_before(self, release, steps, fails):
         """After a savepoint a run is in the state of one without it, and decides alike; an error takes back what was to be kept."""
         ours, twin = new_run(release), new_run(release)
         ours.cycle(waiting("first"))
@@ -96,7 +92,7 @@ class TestSavepoint:
         assert state(ours) == before
         assert decisions(ours) == decisions(twin)
 
-    def test_what_is_kept_goes_with_the_outer_one(self, release: str) -> None:
+    def test_what_is_kept_goes_with_the_outer_one(self, release):
         """An inner savepoint that is kept counts until the outer one ends."""
         run = new_run(release)
         before = state(run)
@@ -109,7 +105,7 @@ class TestSavepoint:
             assert {"d", "e"} & set(run.engine.cache.infos) == {"d"}
         assert state(run) == before
 
-    def test_what_is_kept_stays(self, release: str) -> None:
+    def test_what_is_kept_stays(self, release):
         """Outside of others, what is kept stays for good."""
         run = new_run(release)
         with run.savepoint() as point:
@@ -118,7 +114,7 @@ class TestSavepoint:
         assert host is not None
         assert "default/one" in state(run)[0][host]
 
-    def test_nominations_keep_their_order(self, release: str) -> None:
+    def test_nominations_keep_their_order(self, release):
         """A pod's own nomination does not count for what is asked about it, and comes back to its place in the node's list."""
         engine = new_run(release).engine
         pods = [waiting(name, status={"nominatedNodeName": "a"}) for name in "pqr"]

@@ -1,11 +1,7 @@
 """The second scheduler of a current release in examples/deploy: its rights, its configuration, and a pod that asks for it."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -15,40 +11,39 @@ from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.resources import DEVICE_KINDS, resource
 from kubeclassic.live.informers.informers import listed
-from kubeclassic.live.scheduler.flags import RunSettings
 from kubeclassic.simulation.conform import engine_for
-from tests.deploy.test_deploy import DEPLOY, READS, WRITES, Call, documents
-from tests.live.scheduler.worlds import World, live
+from tests.deploy.test_deploy import DEPLOY, READS, WRITES, documents
+from tests.live.scheduler.worlds import live
 from tests.support.program import ran
 from tests.support.runflags import settings_of
 
 NAME, RELEASE = "kubeclassic-current", "1.36"
 
 
-def manifests(kind: str) -> list[dict[str, Any]]:
+def manifests(kind):
     """The manifests of a kind in ``current.yaml``."""
     return [item for item in documents("current.yaml") if item["kind"] == kind]
 
 
-def only(kind: str) -> dict[str, Any]:
+def only(kind):
     """The only manifest of a kind."""
     (item,) = manifests(kind)
     return item
 
 
-def container() -> dict[str, Any]:
+def container():
     """The only container of the Deployment."""
     (one,) = only("Deployment")["spec"]["template"]["spec"]["containers"]
     return dict(one)
 
 
-def allowed(kind: str) -> set[Call]:
+def allowed(kind):
     """What the role of a kind allows."""
     return {call for rule in only(kind)["rules"] for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])}
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
+def config(tmp_path):
     """The configuration of the ConfigMap, as a file."""
     (text,) = only("ConfigMap")["data"].values()
     path = tmp_path / "config.yaml"
@@ -57,7 +52,7 @@ def config(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def arguments(config: Path) -> list[str]:
+def arguments(config):
     """The arguments of the container, with the configuration where the test has it."""
     (mount,), (volume,) = container()["volumeMounts"], only("Deployment")["spec"]["template"]["spec"]["volumes"]
     assert (mount["name"], volume["configMap"]["name"]) == (volume["name"], only("ConfigMap")["metadata"]["name"])
@@ -68,14 +63,14 @@ def arguments(config: Path) -> list[str]:
 
 
 @pytest.fixture
-def settings(arguments: list[str]) -> RunSettings:
+def settings(arguments):
     """What surrounds the scheduler."""
     assert arguments[:2] == ["run", f"--release={RELEASE}"]
     return settings_of(arguments[2:])
 
 
 class TestRights:
-    def test_it_reads_what_the_release_lists(self) -> None:
+    def test_it_reads_what_the_release_lists(self):
         """With the reader's role, it may list and watch each kind that the release lists, and nothing else."""
         engine = engine_for(RELEASE, {})
         kinds = listed(engine.algorithm.release.client, engine.gates)
@@ -84,7 +79,7 @@ class TestRights:
         wanted = {(*pair, verb) for pair in made for verb in ("list", "watch")}
         assert READS | {call for call in allowed("ClusterRole") if call[2] in ("list", "watch")} == wanted
 
-    def test_it_writes_what_a_scheduler_writes(self) -> None:
+    def test_it_writes_what_a_scheduler_writes(self):
         """With the writer's role, it may write claims to devices and its own lock, and nothing else."""
         claims = {("resource.k8s.io", "resourceclaims", verb) for verb in ("get", "update", "create", "delete")}
         claims.add(("resource.k8s.io", "resourceclaims/status", "update"))
@@ -94,14 +89,12 @@ class TestRights:
 
 
 class TestDeployment:
-    def test_run_takes_the_arguments(
-        self, arguments: list[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_run_takes_the_arguments(self, arguments, monkeypatch):
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
         assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*arguments, status=BAD_INPUT).err
 
-    def test_it_can_be_reached(self, settings: RunSettings) -> None:
+    def test_it_can_be_reached(self, settings):
         """Probes and the Service ask the port, which is on all addresses."""
         (listener,) = settings.listeners
         one, service = container(), only("Service")
@@ -113,13 +106,13 @@ class TestDeployment:
         assert labels == only("Deployment")["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
         assert one["securityContext"]["readOnlyRootFilesystem"]
 
-    def test_a_pod_that_asks_for_it(self, config: Path) -> None:
+    def test_a_pod_that_asks_for_it(self, config):
         """The pod of the example gets a node from a scheduler with this configuration, and a pod without schedulerName gets none."""
         pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text(encoding="utf-8"))
         (profile,) = load_configuration(config, release=ALL_RELEASES[RELEASE]).profiles
         assert pod["spec"]["schedulerName"] == profile.scheduler_name == NAME
 
-        async def play(world: World) -> None:
+        async def play(world):
             for name in ("a", "b"):
                 world.add_node(name)
             world.schedule({"profile": yaml.safe_load(config.read_text(encoding="utf-8"))})

@@ -1,14 +1,10 @@
 """The manifests in examples/deploy: rights against calls, flags, probes, and the steps of the image."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import pytest
 import yaml
@@ -23,14 +19,12 @@ from kubeclassic.live.client.resources import resource
 from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
 from tests.support.program import ran
-from tests.support.recordings import VERSIONS, Exchange, recorded
+from tests.support.recordings import VERSIONS, recorded
 from tests.support.runflags import settings_of
 
 DEPLOY = ROOT / "examples" / "deploy"
 MANIFESTS = ("rbac.yaml", "looker.yaml", "scheduler.yaml", "extender.yaml")
 """Those whose tests are here; those of ``current.yaml`` are in ``test_current.py``."""
-Call = tuple[str, str, str]
-"""API group, resource, verb."""
 
 LISTED = {
     "": ("namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods", "replicationcontrollers", "services"),
@@ -38,8 +32,8 @@ LISTED = {
     "policy": ("poddisruptionbudgets",),
     "storage.k8s.io": ("csidrivers", "csinodes", "csistoragecapacities", "storageclasses"),
 }
-READS: set[Call] = {(group, kind, verb) for group, kinds in LISTED.items() for kind, verb in product(kinds, ("list", "watch"))}
-WRITES: set[Call] = {
+READS = {(group, kind, verb) for group, kinds in LISTED.items() for kind, verb in product(kinds, ("list", "watch"))}
+WRITES = {
     ("", "pods", "get"),  # before a pod that failed is tried again
     ("", "pods", "delete"),  # victims
     ("", "pods/binding", "create"),
@@ -49,7 +43,7 @@ WRITES: set[Call] = {
     ("", "persistentvolumeclaims", "update"),
     *product(("", "events.k8s.io"), ("events",), ("create", "patch")),
 }
-IN_NAMESPACE: set[Call] = {
+IN_NAMESPACE = {
     *(("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")),
     ("", "configmaps", "get"),  # the Policy
 }
@@ -61,23 +55,23 @@ NOT_OURS = {
 }
 
 
-def documents(*files: str) -> list[dict[str, Any]]:
+def documents(*files):
     """The manifests of some files."""
     return [item for file in files for item in yaml.safe_load_all((DEPLOY / file).read_text(encoding="utf-8"))]
 
 
-def found(kind: str, name: str) -> dict[str, Any]:
+def found(kind, name):
     """The manifest of that kind and name."""
     (item,) = [each for each in documents(*MANIFESTS) if each["kind"] == kind and each["metadata"]["name"] == name]
     return item
 
 
-def allowed(kind: str, name: str) -> set[Call]:
+def allowed(kind, name):
     """What a role allows."""
     return {call for rule in found(kind, name)["rules"] for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])}
 
 
-def calls(release: str) -> Iterator[Call]:
+def calls(release):
     """What the original's scheduler asked of the API server in the recordings, but for locks of the old kinds."""
     for scenario in SCENARIOS:
         for exchange in recorded(release, scenario):
@@ -86,7 +80,7 @@ def calls(release: str) -> Iterator[Call]:
                 yield call
 
 
-def call_of(exchange: Exchange) -> Call | None:
+def call_of(exchange):
     """The call that a request is; None for a look at what the server has."""
     match = re.fullmatch(r"/(?:api|apis/([^/]+))/[^/]+(?:/namespaces/[^/]+)?/([a-z]+)(?:/([^/]+)(?:/([a-z]+))?)?", exchange.path)
     if match is None:
@@ -98,31 +92,31 @@ def call_of(exchange: Exchange) -> Call | None:
 
 
 class TestRights:
-    def test_the_extender_reads(self) -> None:
+    def test_the_extender_reads(self):
         """The extender's account may list and watch what decisions read, and nothing else."""
         assert allowed("ClusterRole", "kubeclassic-reader") == READS
         bound = [each["roleRef"]["name"] for each in bindings("kubeclassic-extender")]
         assert bound == ["kubeclassic-reader"]
 
-    def test_the_looker_reads_what_a_snapshot_has(self) -> None:
+    def test_the_looker_reads_what_a_snapshot_has(self):
         """The role for looking may list and watch each kind of a snapshot, in each group that may have it, and do nothing else."""
         read = {(resource(kind, version), version) for kind, versions in KINDS.items() for version in versions}
         pairs = {(version.rpartition("/")[0], made.plural) for made, version in read}
         assert allowed("ClusterRole", "kubeclassic-looker") == {(*pair, verb) for pair in pairs for verb in ("list", "watch")}
 
-    def test_the_scheduler_writes_its_decisions(self) -> None:
+    def test_the_scheduler_writes_its_decisions(self):
         """The scheduler's account may do besides what its calls need, and nothing else."""
         assert allowed("ClusterRole", "kubeclassic-writer") == WRITES
         assert allowed("Role", "kubeclassic-scheduler") == IN_NAMESPACE
         bound = sorted(each["roleRef"]["name"] for each in bindings("kubeclassic-scheduler"))
         assert bound == ["kubeclassic-reader", "kubeclassic-scheduler", "kubeclassic-writer"]
 
-    def test_the_table_is_what_schedulers_call(self) -> None:
+    def test_the_table_is_what_schedulers_call(self):
         """The recorded calls of both generations are those of the table, but for what has to do with callers."""
         made = {call for release in VERSIONS for call in calls(release)} - NOT_OURS
         assert made == READS | WRITES | IN_NAMESPACE
 
-    def test_named_objects_only(self) -> None:
+    def test_named_objects_only(self):
         """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
         names = {(rule["resources"][0], verb): rule.get("resourceNames") for rule in role_rules() for verb in rule["verbs"]}
         settings = settings_of(flags("scheduler"))
@@ -131,44 +125,42 @@ class TestRights:
         assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
 
 
-def role_rules() -> list[dict[str, Any]]:
+def role_rules():
     """The rules of the scheduler's Role."""
-    rules: list[dict[str, Any]] = found("Role", "kubeclassic-scheduler")["rules"]
-    return rules
+    return found("Role", "kubeclassic-scheduler")["rules"]
 
 
-def bindings(account: str) -> list[dict[str, Any]]:
+def bindings(account):
     """What an account is bound to."""
     bound = [item for item in documents("rbac.yaml") if item["kind"].endswith("RoleBinding")]
     return [item for item in bound if any(subject["name"] == account for subject in item["subjects"])]
 
 
-def container(part: str) -> dict[str, Any]:
+def container(part):
     """The only container of a Deployment."""
     (one,) = found("Deployment", f"kubeclassic-{part}")["spec"]["template"]["spec"]["containers"]
     return dict(one)
 
 
-def flags(part: str) -> list[str]:
+def flags(part):
     """The flags of a Deployment's container that are kube-scheduler's."""
     return [argument for argument in container(part)["args"][1:] if not argument.startswith("--release=")]
 
 
 class TestDeployments:
-
-    def test_run_takes_the_arguments(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_run_takes_the_arguments(self, monkeypatch):
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
         assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*container("scheduler")["args"], status=BAD_INPUT).err
 
-    def test_the_policy_is_accepted(self) -> None:
+    def test_the_policy_is_accepted(self):
         """The Policy in the ConfigMap is one that the release runs."""
         policy = read_policy(json.loads(found("ConfigMap", "scheduler-policy")["data"]["policy.cfg"]))
         assert "GeneralPredicates" in [rule.name for rule in policy.predicates or ()]
         resolve(find_release("1.16"), policy=policy)
 
     @pytest.mark.parametrize("part", ["scheduler", "extender"])
-    def test_pods_are_reached_and_restricted(self, part: str) -> None:
+    def test_pods_are_reached_and_restricted(self, part):
         """Selectors, ports and accounts fit together, probes ask for paths that are there, and nothing runs as root."""
         deployment, service, one = found("Deployment", f"kubeclassic-{part}"), found("Service", f"kubeclassic-{part}"), container(part)
         labels, spec = deployment["spec"]["template"]["metadata"]["labels"], deployment["spec"]["template"]["spec"]
@@ -180,7 +172,7 @@ class TestDeployments:
         assert one["securityContext"]["readOnlyRootFilesystem"]
         assert f"--port={one['ports'][0]['containerPort']}" in one["args"]
 
-    def test_the_extender_answers_its_service(self) -> None:
+    def test_the_extender_answers_its_service(self):
         """The server would start at that address, and answers who calls it by the Service's name; it may not bind."""
         arguments = container("extender")["args"]
         assert "--insecure" in arguments
@@ -188,7 +180,7 @@ class TestDeployments:
         (extender,) = load_configuration(DEPLOY / "kube-scheduler-config.yaml").extenders
         assert f"--allowed-host={extender.url_prefix.removeprefix('http://')}" in arguments
 
-    def test_the_extender_has_its_kubeconfig(self) -> None:
+    def test_the_extender_has_its_kubeconfig(self):
         """The kubeconfig that the extender names is in its ConfigMap, at the place where that is mounted."""
         (path,) = [argument.partition("=")[2] for argument in container("extender")["args"] if argument.startswith("--kubeconfig=")]
         folder, _, name = path.rpartition("/")
@@ -197,7 +189,7 @@ class TestDeployments:
 
 
 class TestImage:
-    def test_steps_name_what_is_there(self) -> None:
+    def test_steps_name_what_is_there(self):
         """The image is made from the folder that the first command fills, with extras that there are, and needs no network."""
         text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
         prepare, build = (shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   "))

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 
 from kubeclassic import Cluster, Scheduler, simulate
-from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
@@ -20,7 +17,7 @@ from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost,
 from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import inside, ran
 
-POLICY: Any = {
+POLICY = {
     "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
     "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
 }  # fmt: skip
@@ -42,7 +39,7 @@ class Answering:
     fails: bool = False
     calls: int = 0
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
+    def __call__(self, url, body, timeout):
         self.calls += 1
         if self.fails:
             raise PostError("gone")
@@ -50,30 +47,30 @@ class Answering:
 
 
 @pytest.fixture
-def answering(monkeypatch: pytest.MonkeyPatch) -> Answering:
+def answering(monkeypatch):
     """What answers in place of HTTP."""
     post = Answering()
 
-    def http_post(config: ExtenderConfig) -> Answering:
+    def http_post(config):
         return post
 
     monkeypatch.setattr(choice, "http_post", http_post)
     return post
 
 
-def hosts(**options: Any) -> list[str | None]:
+def hosts(**options):
     """The hosts of the pods."""
     return [decision.host or decision.error for decision in Scheduler(Cluster(OBJECTS), options_of(options)).run()]
 
 
 class TestPython:
     @pytest.mark.parametrize("given", [{"policy": POLICY}, {"profile": PROFILE}], ids=["policy", "profile"])
-    def test_they_are_called(self, given: dict[str, Any], answering: Answering) -> None:
+    def test_they_are_called(self, given, answering):
         """The extenders of a Policy or a configuration decide where that is asked for."""
         assert hosts(**given, extenders="call") == ["c", "c"]
         assert answering.calls == 2
 
-    def test_not_by_default(self, answering: Answering) -> None:
+    def test_not_by_default(self, answering):
         """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer says what does not count."""
         for given in ({"policy": POLICY}, {"profile": PROFILE}, {"policy": POLICY, "release": "1.18"}):
             assert hosts(**given) == hosts(**given, extenders="off") == hosts(**given, extenders=[])
@@ -82,12 +79,12 @@ class TestPython:
         assert [group.text for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings] == []
         assert answering.calls == 0
 
-    def test_one_that_cannot_be_reached(self) -> None:
+    def test_one_that_cannot_be_reached(self):
         """Without an answer the pods fail with the original's error."""
         assert hosts(policy=POLICY, extenders="call") == [REFUSED, REFUSED]
         assert hosts(profile=PROFILE, extenders="call") == [REFUSED, REFUSED]
 
-    def test_recorded_and_replayed(self, answering: Answering, tmp_path: Path) -> None:
+    def test_recorded_and_replayed(self, answering, tmp_path):
         """What is recorded is replayed without a call, as often as wanted."""
         file = tmp_path / "calls.jsonl"
         recorded = hosts(policy=POLICY, extenders=f"record {file}")
@@ -97,7 +94,7 @@ class TestPython:
         assert answering.calls == 0
         assert len(file.read_text().splitlines()) == 2
 
-    def test_a_request_that_was_not_recorded(self, answering: Answering, tmp_path: Path) -> None:
+    def test_a_request_that_was_not_recorded(self, answering, tmp_path):
         """A replay of another simulation ends with an error, even if the extender may be ignored."""
         file = tmp_path / "calls.jsonl"
         file.write_text("")
@@ -106,12 +103,12 @@ class TestPython:
             hosts(policy=ignorable, extenders=f"replay {file}")
 
     @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
-    def test_other_words(self, words: str) -> None:
+    def test_other_words(self, words):
         """Other words are refused."""
         with pytest.raises(UnknownNameError, match="expected off, call, record FILE or replay FILE"):
             hosts(policy=POLICY, extenders=words)
 
-    def test_a_copy_goes_on(self, answering: Answering) -> None:
+    def test_a_copy_goes_on(self, answering):
         """A scheduler with extenders can be pickled."""
         scheduler = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []}))))
         assert scheduler.schedule("p").host == "a"
@@ -120,7 +117,7 @@ class TestPython:
 
 
 class TestRecords:
-    def test_answers_in_order_and_then_the_last(self, tmp_path: Path) -> None:
+    def test_answers_in_order_and_then_the_last(self, tmp_path):
         """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
         record, answers = Recorded(tmp_path / "r"), iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
         recording = RecordingPost(lambda url, body, timeout: next(answers), record)
@@ -132,7 +129,7 @@ class TestRecords:
         with pytest.raises(PostError, match=r"^gone$"):
             replayed("v", b"x", 1)
 
-    def test_a_copy_goes_on(self, tmp_path: Path) -> None:
+    def test_a_copy_goes_on(self, tmp_path):
         """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it was."""
         record = Recorded(tmp_path / "r")
         answers = iter(PostReply(200, str(number).encode()) for number in range(4))
@@ -146,13 +143,13 @@ class TestRecords:
         assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
 
     @pytest.mark.parametrize("line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}'])
-    def test_what_is_no_record(self, tmp_path: Path, line: str) -> None:
+    def test_what_is_no_record(self, tmp_path, line):
         """A line of another form is refused with its number."""
         (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
         with pytest.raises(RecordError, match=r"r, line 2: expected url, .*, got no recorded request"):
             Replayed.read(tmp_path / "r")
 
-    def test_files_that_cannot_be_used(self, tmp_path: Path) -> None:
+    def test_files_that_cannot_be_used(self, tmp_path):
         """A missing file, and one that cannot be written, have one line."""
         with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
             Replayed.read(tmp_path / "none")
@@ -161,7 +158,7 @@ class TestRecords:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """A cluster, a Policy and a record of two answers."""
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": OBJECTS}))
     (tmp_path / "policy.json").write_text(json.dumps(POLICY))
@@ -179,9 +176,9 @@ class TestCommands:
         ],
     )  # fmt: skip
     def test_a_file_calls_nothing(
-        self, words: str, given: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch,
+        self, words, given, folder, answering, monkeypatch,
 
-    ) -> None:  # fmt: skip
+    ):  # fmt: skip
         """No command calls an extender because a file names it; each says so with its outcome, and --strict refuses it."""
         (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))
         monkeypatch.chdir(folder)
@@ -190,35 +187,33 @@ class TestCommands:
         assert answering.calls == 0
 
     @pytest.mark.parametrize("words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"])
-    def test_nor_does_a_comparison(
-        self, words: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_nor_does_a_comparison(self, words, folder, answering, monkeypatch):
         """A configuration of compare neither."""
         monkeypatch.chdir(folder)
         assert "configured extender is not called" in ran("compare", "cluster.json", *words.split(), status=(0, 1)).err
         assert answering.calls == 0
 
-    def test_strict(self, folder: Path) -> None:
+    def test_strict(self, folder):
         """--strict refuses what does not count; an extender that is off by word is no such thing."""
         words = ["simulate", str(folder / "cluster.json"), "--policy", str(folder / "policy.json"), "--strict"]
         assert "configured extender is not called" in ran(*words, status=2).err
         assert run([*words, "--extenders", "off"]) == 0
 
-    def test_errors_are_shown(self, folder: Path) -> None:
+    def test_errors_are_shown(self, folder):
         """An extender that cannot be reached is the original's error, for each pod."""
         done = inside("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", "--extenders", "call", cwd=folder)
         assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
     @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
     @pytest.mark.parametrize("command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]])
-    def test_recorded_errors_are_replayed(self, folder: Path, command: list[str], given: list[str]) -> None:
+    def test_recorded_errors_are_replayed(self, folder, command, given):
         """The file may be a word of its own; what was recorded gives the same output."""
         first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
         second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
         assert first.stdout == second.stdout != ""
         assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
 
-    def test_compare(self, folder: Path) -> None:
+    def test_compare(self, folder):
         """A configuration of compare may switch them off."""
         done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=call", cwd=folder)
         assert done.returncode == 1
@@ -230,7 +225,7 @@ class TestCommands:
             (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
         ],
     )
-    def test_wrong_words(self, folder: Path, words: list[str], text: str) -> None:
+    def test_wrong_words(self, folder, words, text):
         """Wrong words end with one line."""
         done = inside("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
         assert (done.returncode, text in done.stderr) == (2, True)

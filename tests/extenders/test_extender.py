@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
-from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.extender import Bodies, HttpExtender, errorf
@@ -31,37 +30,37 @@ class Scripted:
     status: int = 200
     calls: list[tuple[str, Any, float]] = attrs.field(factory=list)
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
+    def __call__(self, url, body, timeout):
         self.calls.append((url, json.loads(body), timeout))
         return PostReply(self.status, self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode())
 
 
-def extender(post: Scripted, release: str = "1.16", **config: Any) -> HttpExtender:
+def extender(post, release="1.16", **config):
     """An extender with all verbs."""
     verbs = {"filter_verb": "f", "prioritize_verb": "p", "preempt_verb": "e", "bind_verb": "b", "weight": 3}
     return HttpExtender(ExtenderConfig(URL, **{**verbs, **config}), find_any_release(release), post, Bodies())
 
 
-NODES: Sequence[Node] = (node("a"), node("b"))
+NODES = (node("a"), node("b"))
 
 
 class TestFilter:
     @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_a_status(self, release: str) -> None:
+    def test_a_status(self, release):
         """Any status but 200 is an error, in the words of the release."""
         text = refusal_text(ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES))
         word = "Failed" if release in CLASSIC else "failed"
         assert text == f"{word} f with extender at URL http://x.test/sched/f, code 201"
 
     @pytest.mark.parametrize("ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")])
-    def test_an_error_of_its_own(self, ask: Callable[[HttpExtender], Any]) -> None:
+    def test_an_error_of_its_own(self, ask):
         """The reply's Error is the text, which Go takes for a format."""
         with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
             ask(extender(Scripted({"Error": "90%full"})))
 
 
 class TestPrioritize:
-    def test_scores_times_weight(self) -> None:
+    def test_scores_times_weight(self):
         """Each entry of the reply counts, a node that is named twice gets both."""
         post = Scripted([{"Host": "a", "Score": 2}, {"host": "a", "score": 1}, {"Host": "zz", "Score": 4}, {}])
         assert extender(post).prioritize(pod("web"), NODES) == {"a": 9, "zz": 12, "": 0}
@@ -81,7 +80,7 @@ class TestPreempt:
             ("1.27", {"zz": []}, 'nodeinfo not found for node name "zz"'),
         ],
     )
-    def test_what_it_may_not_name(self, release: str, chosen: dict[str, list[str]], text: str) -> None:
+    def test_what_it_may_not_name(self, release, chosen, text):
         """A pod or node that is not there is an error."""
         reply = {name: {"Pods": [{"UID": uid} for uid in uids]} for name, uids in chosen.items()}
         with pytest.raises(ExtenderError) as failed:
@@ -93,7 +92,7 @@ class TestPreempt:
     ("requests", "limits", "asked"), [({}, {}, False), ({"a.b/c": "1"}, {}, True), ({}, {"a.b/c": "1"}, True), ({"cpu": "1"}, {}, False)]
 )
 @pytest.mark.parametrize("place", ["containers", "initContainers"])
-def test_whom_it_is_interested_in(place: str, requests: dict[str, str], limits: dict[str, str], asked: bool) -> None:
+def test_whom_it_is_interested_in(place, requests, limits, asked):
     """With managed resources in pods with a container or init container that requests or limits one."""
     from kubeclassic.api.reading.decode import decode
 
@@ -107,6 +106,6 @@ def test_whom_it_is_interested_in(place: str, requests: dict[str, str], limits: 
 @pytest.mark.parametrize(
     ("text", "wanted"), [("plain", "plain"), ("%", "%!(NOVERB)"), ("%d of %-5s", "%!d(MISSING) of %!s(MISSING)"), ("%%", "%")]
 )
-def test_texts_are_formats(text: str, wanted: str) -> None:
+def test_texts_are_formats(text, wanted):
     """Go writes a format without arguments with what is missing."""
     assert errorf(text) == wanted

@@ -1,17 +1,13 @@
 """Requests over real connections: kept alive, refused, slow, broken, and with certificates."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,10 +26,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     going = threading.Event()
 
-    def log_message(self, *args: Any) -> None:
+    def log_message(self, *args):
         """Nothing is logged."""
 
-    def do_POST(self) -> None:  # the library's name
+    def do_POST(self):  # the library's name
         """Answer with what was sent."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path == "/slow":
@@ -62,11 +58,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(context: ssl.SSLContext | None = None) -> Iterator[int]:
+def serving(context=None):
     """A server's port."""
     Handler.going = threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda request, address: None  # type: ignore[method-assign]  # clients that leave are no news
+    server.handle_error = lambda request, address: None
     server.daemon_threads = True
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -81,7 +77,7 @@ def serving(context: ssl.SSLContext | None = None) -> Iterator[int]:
         thread.join()
 
 
-def failure(config: ExtenderConfig, url: str, timeout: float = 60.0) -> str:
+def failure(config, url, timeout=60.0):
     """The text of the error of a request."""
     post = http_post(config)
     try:
@@ -93,7 +89,7 @@ def failure(config: ExtenderConfig, url: str, timeout: float = 60.0) -> str:
 
 
 class TestPlain:
-    def test_connections_are_kept(self) -> None:
+    def test_connections_are_kept(self):
         """Two requests come by the same connection, each with its body and as JSON."""
         with serving() as port:
             post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
@@ -102,7 +98,7 @@ class TestPlain:
         assert first["port"] == second["port"]
         assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
 
-    def test_a_redirect_is_followed(self) -> None:
+    def test_a_redirect_is_followed(self):
         """A request that is sent elsewhere keeps its body."""
         with serving() as port:
             post = http_post(ExtenderConfig())
@@ -110,7 +106,7 @@ class TestPlain:
             post.close()
         assert (found.status, json.loads(found.body)["body"]) == (200, "{}")
 
-    def test_nobody_listens(self) -> None:
+    def test_nobody_listens(self):
         """A refused connection has Go's text, with the address."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -126,14 +122,14 @@ class TestPlain:
             ("/large", 60.0, "expected a reply, got more than 3 MiB"),
         ],
     )
-    def test_no_answer(self, path: str, timeout: float, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_answer(self, path, timeout, text, monkeypatch):
         """A slow answer, and a connection that is closed without one, have Go's text; one of more than the limit is an error at once."""
         monkeypatch.setattr(overhttp, "MOST_REPLY", 3 << 20)
         with serving() as port:
             url = f"http://127.0.0.1:{port}{path}"
             assert failure(ExtenderConfig(), url, timeout) == text.format(url)
 
-    def test_half_an_answer_in_time(self) -> None:
+    def test_half_an_answer_in_time(self):
         """A body that does not come in time has a text of its own, without the URL."""
         with serving() as port:
             texts = (failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout) for timeout in (0.1, 1.0, 10.0))
@@ -141,11 +137,11 @@ class TestPlain:
         assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 
     @pytest.mark.parametrize(("url", "scheme"), [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")])
-    def test_other_schemes(self, url: str, scheme: str) -> None:
+    def test_other_schemes(self, url, scheme):
         """A URL without http or https is refused."""
         assert failure(ExtenderConfig(), url) == f'Post "{url}": unsupported protocol scheme "{scheme}"'
 
-    def test_a_copy_connects_anew(self) -> None:
+    def test_a_copy_connects_anew(self):
         """What reaches an extender can be copied by pickle."""
         with serving() as port:
             post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
@@ -154,7 +150,7 @@ class TestPlain:
 
 
 @pytest.fixture(scope="module")
-def tls_port() -> Iterator[int]:
+def tls_port():
     """The port of a server with a certificate for extender.test, which asks clients for theirs, too."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(CERT, KEY)
@@ -180,20 +176,20 @@ class TestTls:
         ],
         ids=["insecure", "authority", "data", "client", "client data", "enableHttps alone"],
     )  # fmt: skip
-    def test_what_is_accepted(self, tls_port: int, tls: TlsConfig | None) -> None:
+    def test_what_is_accepted(self, tls_port, tls):
         """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""
         post = http_post(ExtenderConfig(tls=tls, enable_https=tls is None))
         assert post(f"https://127.0.0.1:{tls_port}/x", b"{}", 60).status == 200
         post.close()
 
-    def test_who_is_not_trusted(self, tls_port: int) -> None:
+    def test_who_is_not_trusted(self, tls_port):
         """A certificate of an unknown authority is refused in Go's words, and so is one for another host."""
         url = f"https://127.0.0.1:{tls_port}/x"
         text = f'Post "{url}": tls: failed to verify certificate: x509: '
         assert failure(ExtenderConfig(), url) == f"{text}certificate signed by unknown authority"
         assert failure(ExtenderConfig(tls=TlsConfig(ca_file=str(CERT))), url).startswith(text)
 
-    def test_plain_http_behind_https(self) -> None:
+    def test_plain_http_behind_https(self):
         """An answer without TLS has Go's text."""
         with serving() as port:
             url = f"https://127.0.0.1:{port}/x"
@@ -208,6 +204,6 @@ class TestTls:
             (TlsConfig(cert_file=str(CERT), key_file="/nowhere/key.pem"), "tlsConfig: No such file or directory"),
         ],
     )
-    def test_what_is_refused(self, tls: TlsConfig, text: str) -> None:
+    def test_what_is_refused(self, tls, text):
         """Wrong files are told before anything is sent."""
         assert refusal_text(TlsError, http_post, ExtenderConfig("https://x", tls=tls)).startswith(f"extender https://x: {text}")

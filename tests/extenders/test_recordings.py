@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -13,9 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode_kind
-from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.extender import Bodies, HttpExtender
@@ -42,16 +39,16 @@ class Recording:
     exchanges: list[Exchange]
 
     @classmethod
-    def read(cls, shared: Path, version: str, scenario: str) -> Recording:
+    def read(cls, shared, version, scenario):
         """The recording of *scenario*."""
         with gzip.open(shared / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8") as lines:
             return cls(RELEASES[version], [found for found in map(json.loads, lines) if "method" in found])
 
-    def calls(self) -> Iterator[Exchange]:
+    def calls(self):
         """The requests to extenders."""
         return (found for found in self.exchanges if found["who"] == "kube-scheduler->extender")
 
-    def objects(self) -> dict[tuple[str, str, str], Any]:
+    def objects(self):
         """(kind, name, resourceVersion) -> the pods and nodes that the API server sent the scheduler."""
         found = {}
         for exchange in self.exchanges:
@@ -62,14 +59,14 @@ class Recording:
                     found[path[:-1].capitalize(), metadata["name"], metadata["resourceVersion"]] = item
         return found
 
-    def told(self, pod: str) -> set[str]:
+    def told(self, pod):
         """What events say of *pod*."""
         bodies = [found["request_body"] for found in self.exchanges if "event" in found["path"] and found["request_body"]]
         about = (body for body in bodies if (body.get("involvedObject") or body.get("regarding") or {}).get("name") == pod)
         return {body.get("message") or body.get("note") for body in about}
 
 
-def _items(body: Any) -> Iterator[Any]:
+def _items(body):
     if isinstance(body, dict):
         yield from body.get("items") or ()
     for line in body if isinstance(body, list) else ():
@@ -77,14 +74,14 @@ def _items(body: Any) -> Iterator[Any]:
             yield line["event"]["object"]
 
 
-def decoded(kind: str, manifest: Any) -> Any:
+def decoded(kind, manifest):
     """The object with its manifest."""
     found = decode_kind(kind, manifest, strict=False, keeps_manifest=True)
     assert isinstance(found, KubeObject)
     return found
 
 
-def original(objects: dict[tuple[str, str, str], Any], kind: str, sent: Any) -> Any:
+def original(objects, kind, sent):
     """The object of which *sent* is what an extender saw, with what the scheduler itself had changed since."""
     metadata = sent["metadata"]
     found = decoded(kind, objects[kind, metadata["name"], metadata["resourceVersion"]])
@@ -93,7 +90,7 @@ def original(objects: dict[tuple[str, str, str], Any], kind: str, sent: Any) -> 
     return found
 
 
-def written(body: Any, objects: dict[tuple[str, str, str], Any]) -> bytes:
+def written(body, objects):
     """Our request in place of *body*, from what the API server had sent."""
     bodies = Bodies()
     if "PodName" in body:
@@ -115,7 +112,7 @@ def written(body: Any, objects: dict[tuple[str, str, str], Any]) -> bytes:
 
 
 @each_recording
-def test_requests_are_the_originals(version: str, scenario: str, shared: Path) -> None:
+def test_requests_are_the_originals(version, scenario, shared):
     """Each request, written from the objects that the API server had sent, says the same to Go as the original's."""
     recording = Recording.read(shared, version, scenario)
     objects = recording.objects()
@@ -124,7 +121,7 @@ def test_requests_are_the_originals(version: str, scenario: str, shared: Path) -
         assert as_decoded(ours) == as_decoded(call["request_body"])
 
 
-def test_there_are_requests(shared: Path) -> None:
+def test_there_are_requests(shared):
     """The scenarios have filter, prioritize, preempt and bind calls of both versions."""
     paths = [call["path"].rsplit("/", 1)[-1] for v in RELEASES for s in SCENARIOS for call in Recording.read(shared, v, s).calls()]
     assert {verb: paths.count(verb) > 3 for verb in ("filter", "prioritize", "preempt", "bind")} == dict.fromkeys(
@@ -132,22 +129,22 @@ def test_there_are_requests(shared: Path) -> None:
     )
 
 
-def reply_of(call: Exchange) -> PostReply:
+def reply_of(call):
     """The recorded reply."""
     body = call["response_body"]
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
     return PostReply(call["status"], text.encode())
 
 
-def outcome(recording: Recording, call: Exchange) -> FilterReply | str:
+def outcome(recording, call):
     """What our client makes of the reply to a filter call, or the text of its error."""
     body, port = call["request_body"], 25279 if recording.release == "1.27" else 15271
     prefix, verb = call["path"].rsplit("/", 1)
     config = ExtenderConfig(f"http://127.0.0.1:{port}{prefix}", filter_verb=verb, node_cache_capable=body["Nodes"] is None)
     answer = reply_of(call)
     extender = HttpExtender(config, find_any_release(recording.release), lambda url, body, timeout: answer, Bodies())
-    nodes: list[Node] = [decoded("Node", item) for item in (body["Nodes"] or {"items": []})["items"]]
-    pod: Pod = decoded("Pod", body["Pod"])
+    nodes = [decoded("Node", item) for item in (body["Nodes"] or {"items": []})["items"]]
+    pod = decoded("Pod", body["Pod"])
     try:
         return extender.filter(pod, nodes)
     except ExtenderError as error:
@@ -155,7 +152,7 @@ def outcome(recording: Recording, call: Exchange) -> FilterReply | str:
 
 
 @each_recording
-def test_errors_are_those_of_the_events(version: str, scenario: str, shared: Path) -> None:
+def test_errors_are_those_of_the_events(version, scenario, shared):
     """An error of a filter call has the text of the event FailedScheduling."""
     recording = Recording.read(shared, version, scenario)
     for call in recording.calls():
@@ -165,7 +162,7 @@ def test_errors_are_those_of_the_events(version: str, scenario: str, shared: Pat
                 assert found in recording.told(call["request_body"]["Pod"]["metadata"]["name"])
 
 
-def test_the_errors_are_there(shared: Path) -> None:
+def test_the_errors_are_there(shared):
     """A status, an error of the extender's own, cut off JSON and an empty body were each answered to both versions."""
     for version in RELEASES:
         recordings = [Recording.read(shared, version, scenario) for scenario in SCENARIOS]

@@ -1,9 +1,5 @@
 """What extenders reply is read by its shape; what has another one is a fault in one line."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.exceptions import ExtenderError
@@ -24,7 +20,7 @@ from kubeclassic.extenders.replies import FAULT, Chosen, FilterAnswer, Named, No
         (b'{"Error": "\xff"}', FilterAnswer, FilterAnswer(error="\ufffd")),
     ],
 )  # fmt: skip
-def test_what_is_read(body: bytes, kind: Any, wanted: Any) -> None:
+def test_what_is_read(body, kind, wanted):
     """Names of fields count in any case, names of nodes in theirs; nulls are empty, and what comes after the value is not read."""
     assert read_reply(body, kind) == wanted
 
@@ -42,7 +38,7 @@ def test_what_is_read(body: bytes, kind: Any, wanted: Any) -> None:
         (b"[" * 100_000, "JSON that is nested too deeply"),
     ],
 )
-def test_what_is_no_reply(body: bytes, said: str) -> None:
+def test_what_is_no_reply(body, said):
     """A fault says what came."""
     with pytest.raises(ExtenderError) as failed:
         read_reply(body, FilterAnswer)
@@ -50,7 +46,7 @@ def test_what_is_no_reply(body: bytes, said: str) -> None:
 
 
 @pytest.mark.parametrize("score", ["1.5", "1e30", "9223372036854775808"])
-def test_scores_are_whole(score: str) -> None:
+def test_scores_are_whole(score):
     """A score is a whole number of 64 bits."""
     with pytest.raises(ExtenderError, match="another form"):
         read_reply(b'[{"Host": "a", "Score": %s}]' % score.encode(), list[ScoreAnswer | None])

@@ -1,7 +1,5 @@
 """Which zone a node is in, in the releases of the framework."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider.cells import zone_key
@@ -18,6 +16,6 @@ class TestZoneKey:
             ({"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"}, "r:\x00:z"),
         ],
     )
-    def test_beta_labels_win(self, labels: dict[str, str], key: str) -> None:
+    def test_beta_labels_win(self, labels, key):
         """A beta label wins over the newer one, even if it is empty."""
         assert zone_key(labels) == key

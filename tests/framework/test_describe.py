@@ -1,7 +1,5 @@
 """What releases are and what two of them differ in, with the tables of what took the place of what."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
@@ -47,21 +45,6 @@ class TestCorrespondences:
 class TestMiddle:
     """The releases that run plugins and still read a Policy."""
 
-    def test_points(self):
-        """A default plugin is shown at the points of the default profile, another where it can run in that release."""
-        found = describe_any("1.20").plugins
-        assert found["NodeResourcesFit"].points == ("preFilter", "filter")
-        assert found["VolumeBinding"].points == ("preFilter", "filter", "reserve", "preBind")
-        assert found["CinderLimits"].points == ("filter",)
-        assert "NodeResourcesFit" in describe_any("1.17").plugins
-        assert "SchedulingGates" not in describe_any("1.25").plugins
-
-    @pytest.mark.parametrize(("release", "first"), [("1.19", "NodeResourcesFit"), ("1.20", "TaintToleration")])
-    def test_filters_come_in_order(self, release, first):
-        """Filter plugins are in running order: resources come before taints up to 1.19."""
-        order = list(describe_any(release).plugins)
-        assert min(("NodeResourcesFit", "TaintToleration"), key=order.index) == first
-
     @pytest.mark.parametrize(
         ("release", "rule", "plugins", "after"),
         [
@@ -105,27 +88,6 @@ class TestMiddle:
 
 
 class TestDiff:
-    def test_both_sides(self):
-        """A difference has what it is about, and both sides."""
-        found = diff_any("1.13", "1.14").differences
-        assert ReleaseDifference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
-        words = "whether the answers for equal pods are remembered"
-        assert ReleaseDifference("gates", "EnableEquivalenceClassCache", words, "off, ALPHA", None) in found
-
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_no_difference(self, release):
-        """A release does not differ from itself."""
-        found = diff_any(release, release)
-        assert (found.differences, found.successors, found.facts) == ((), (), ())
-
-    def test_backwards(self):
-        """The other way round gates change sides; what took the place of what, and the facts, stay as they are."""
-        there, back = diff_any("1.16", DEFAULT_FRAMEWORK), diff_any(DEFAULT_FRAMEWORK, "1.16")
-        assert (there.successors, there.facts) == (back.successors, back.facts)
-        sides = {difference.what: (difference.before, difference.after) for difference in there.differences}
-        assert sides == {difference.what: (difference.after, difference.before) for difference in back.differences}
-        assert (there.is_backwards, back.is_backwards) == (False, True)
-
     def test_gates_and_plugins_of_the_framework(self):
         """Between releases of the framework plugins differ by how they run, gates by what they decide; a settled gate is always on."""
         found = {(item.about, item.what): item for item in diff_any("1.27", "1.34").differences}
@@ -162,32 +124,3 @@ class TestDiff:
         """A release that there is not is refused, with those that there are."""
         with pytest.raises(UnknownNameError, match=r"expected 1\.12 to 1\.36"):
             describe_any("1.37")
-
-
-class TestClassic:
-    """The releases with predicates and priorities."""
-
-    def test_predicates(self):
-        """Each predicate says how it comes to run."""
-        found = describe_any("1.16").predicates
-        assert found["GeneralPredicates"] == "default"
-        assert found["CheckNodeCondition"] == "default without TaintNodesByCondition"
-        assert found["CheckNodeUnschedulable"] == "default with TaintNodesByCondition"
-        assert found["MaxCinderVolumeCount"] == found["HostName"] == "named by a Policy"
-        assert found["CheckServiceAffinity"] == "with an argument only"
-        assert found["PodFitsPorts"] == "accepted, never runs"
-        assert found["PodToleratesNodeNoExecuteTaints"] == "no Policy can name it"
-
-    def test_priorities(self):
-        """Each priority says its weight, or what it takes to run it."""
-        first, second = (describe_any(name).priorities for name in ("1.12", "1.13"))
-        assert first["ResourceLimitsPriority"] == "named by a Policy with ResourceLimitsPriorityFunction"
-        assert second["ResourceLimitsPriority"] == "default, weight 1, with ResourceLimitsPriorityFunction"
-        assert second["NodePreferAvoidPodsPriority"] == "default, weight 10000"
-
-    def test_gates(self):
-        """Only gates that decide are shown, unless all are asked for."""
-        found, whole = (describe_any("1.16", all_gates=shown).gates for shown in (False, True))
-        assert found["PodPriority"] == "on, GA, locked"
-        assert "AppArmor" not in found
-        assert whole["AppArmor"] == "on, BETA"

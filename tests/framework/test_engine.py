@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import Status, unschedulable
+from kubeclassic.framework.status import unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 
 ZONE = "topology.kubernetes.io/zone"
 
 
-def wants_node(name: str, *names: str) -> Pod:
+def wants_node(name, *names):
     """A pod whose required affinity names nodes."""
     field = {"key": "metadata.name", "operator": "In"}
     terms = [{"matchFields": [field | {"values": [wanted]}]} for wanted in names]
@@ -28,7 +25,7 @@ def wants_node(name: str, *names: str) -> Pod:
 
 
 class TestOrder:
-    def test_a_zone_change_alone_does_not_reorder(self) -> None:
+    def test_a_zone_change_alone_does_not_reorder(self):
         """The list is rebuilt only when the set of names has changed."""
         nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
         engine = scheduler(*nodes)
@@ -40,7 +37,7 @@ class TestOrder:
 
 
 class TestDetours:
-    def test_those_of_all_profiles_are_summed(self) -> None:
+    def test_those_of_all_profiles_are_summed(self):
         """Decisions that are not read off a board are counted over all profiles."""
         engine = scheduler(node("n"), profile={"schedulerName": "one"}, profiles=[{"schedulerName": "two"}])
         for name in ("one", "two", "two"):
@@ -50,7 +47,7 @@ class TestDetours:
 
 class TestSampling:
     @pytest.mark.parametrize("percentage", [50, 100])
-    def test_remembered_answers_change_nothing(self, percentage: int) -> None:
+    def test_remembered_answers_change_nothing(self, percentage):
         """Without details the decisions and the starts are those of the whole cycle."""
         nodes = [node(f"n{i:03}", cpu="2", labels={ZONE: f"z{i % 3}"}) for i in range(150)]
         engines = [scheduler(*nodes, percentage=percentage, memory_bytes=memory) for memory in (1 << 20, 0)]
@@ -64,12 +61,12 @@ class TestSampling:
 
 
 class TestPreFilter:
-    def test_only_missing_nodes_are_named(self) -> None:
+    def test_only_missing_nodes_are_named(self):
         """Where the original crashes with a division by zero, the cycle ends in an error."""
         decision = decided(scheduler(node("a")), wants_node("p", "gone"))
         assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
 
-    def test_a_missing_pre_filter_is_an_error_of_filter(self) -> None:
+    def test_a_missing_pre_filter_is_an_error_of_filter(self):
         """A filter whose PreFilter is disabled errs, and no preemption follows."""
         engine = scheduler(node("a"), profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}})
         decision = decided(engine, pod("p"))
@@ -78,7 +75,7 @@ class TestPreFilter:
 
 
 class TestTexts:
-    def test_no_post_filter(self) -> None:
+    def test_no_post_filter(self):
         """Without PostFilter plugins the text ends after the reasons."""
         engine = scheduler(node("a", pods="0"), profile={"plugins": {"postFilter": disabled("*")}})
         assert decided(engine, pod("p")).error == "0/1 nodes are available: 1 Too many pods."
@@ -89,13 +86,13 @@ class Likes(Plugin):
 
     name = "Likes"
 
-    def score(self, pod: Any, nodes: Any, cycle: Any) -> Any:
+    def score(self, pod, nodes, cycle):
         """101 everywhere."""
         return np.full(nodes.n, 101, np.int64)
 
 
 class TestScores:
-    def test_out_of_range(self) -> None:
+    def test_out_of_range(self):
         """A score above 100 ends the cycle with an error."""
         engine = scheduler(node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}})
         text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
@@ -106,13 +103,13 @@ class TestScores:
         assert decision.priorities["TaintToleration"] == {"a": 100, "b": 100}
         assert decision.scores == {}
 
-    def test_no_score_plugins(self) -> None:
+    def test_no_score_plugins(self):
         """Without score plugins every node gets 1, and the first is taken."""
         engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
         decision = decided(engine, pod("p"))
         assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
 
-    def test_a_missing_pre_score(self) -> None:
+    def test_a_missing_pre_score(self):
         """A score whose PreScore is disabled is an error, with cached answers too."""
         profile = {"plugins": {"preScore": disabled("TaintToleration")}}
         text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
@@ -125,7 +122,7 @@ class TestNominations:
     """How a run changes the nomination of a pod that has no node."""
 
     @staticmethod
-    def after(engine: Any, *objects: Any) -> str:
+    def after(engine, *objects):
         """The nomination after one cycle of a pod that was nominated to node a."""
         run = Run(engine)
         for item in objects:
@@ -135,18 +132,18 @@ class TestNominations:
         assert run.cycle(new).host is None
         return str(engine.nominations.node_of(new))
 
-    def test_it_stays_where_room_is_being_made(self) -> None:
+    def test_it_stays_where_room_is_being_made(self):
         """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         gone, status = {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"conditions": [condition]}
         leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
         assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
-    def test_it_ends_where_nothing_helps(self) -> None:
+    def test_it_ends_where_nothing_helps(self):
         """A pod without possible victims loses its nomination."""
         assert self.after(scheduler(), node("a", cpu="1")) == ""
 
-    def test_it_ends_with_an_error(self) -> None:
+    def test_it_ends_with_an_error(self):
         """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got a node."""
         assert self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
         made = type("Steps", (Steps,), {"refuses": "permit"})
@@ -160,11 +157,11 @@ class Steps(Plugin):
     seen: list[str]
     refuses = ""
 
-    def __init__(self, args: Any, handle: Any) -> None:
+    def __init__(self, args, handle):
         super().__init__(args, handle)
         type(self).seen = []
 
-    def _note(self, point: str, cycle: Any) -> Status | None:
+    def _note(self, point, cycle):
         self.seen.append(point)
         return unschedulable(f"no at {point}") if self.refuses == point else None
 
@@ -172,20 +169,20 @@ class Steps(Plugin):
 
 
 class TestBinding:
-    def engine(self, refuses: str = "") -> Any:
+    def engine(self, refuses=""):
         """A scheduler with Steps as a bind plugin before the default one."""
         made = type("Steps", (Steps,), {"refuses": refuses})
         plugins = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")}
         return scheduler(node("a"), plugins=(made,), profile={"plugins": plugins}), made
 
-    def test_the_steps_in_order(self) -> None:
+    def test_the_steps_in_order(self):
         """Reserve, Permit, PreBind, Bind and PostBind run in this order."""
         engine, plugin = self.engine()
         assert placed(engine, pod("p")) == "a"
         assert plugin.seen == ["reserve", "permit", "pre_bind", "bind", "post_bind"]
 
     @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
-    def test_a_refusal_is_undone(self, point: str) -> None:
+    def test_a_refusal_is_undone(self, point):
         """Reservations are undone and the pod is forgotten."""
         engine, plugin = self.engine(point)
         new = pod("p")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.rule import Reads
-from kubeclassic.framework.plugin import NodeView, Plugin, each_node
+from kubeclassic.framework.plugin import Plugin, each_node
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
-from kubeclassic.framework.status import Status, error, unresolvable, unschedulable
+from kubeclassic.framework.status import error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, enabled, scheduler
 
@@ -19,7 +18,7 @@ class Rack(Plugin):
     name = "Rack"
 
     @each_node
-    def filter(self, pod: Pod, node: NodeView, cycle: Any) -> Status | None:
+    def filter(self, pod, node, cycle):
         """By label."""
         match node.node.labels.get("rack"):
             case None:
@@ -31,7 +30,7 @@ class Rack(Plugin):
         return None
 
     @each_node
-    def score(self, pod: Pod, node: NodeView, cycle: Any) -> int:
+    def score(self, pod, node, cycle):
         """By pods and cpu."""
         return 100 if not node.pods and node.requested("cpu") == 0 and node.allocatable("cpu") == 4000 else 0
 
@@ -43,7 +42,7 @@ class Maintained(TaintToleration):
     closed: ClassVar[set[str]] = set()
 
     @each_node
-    def filter(self, pod: Pod, node: NodeView, cycle: Any) -> Status | None:
+    def filter(self, pod, node, cycle):
         """By name."""
         return unschedulable("node(s) are closed") if node.name in self.closed else None
 
@@ -53,7 +52,7 @@ R1 = {"rack": "r1"}
 
 
 class TestEachNode:
-    def test_filter(self) -> None:
+    def test_filter(self):
         """Statuses become reasons, and the code decides whether preemption may help."""
         engine = scheduler(node("a"), node("b", labels={"rack": "full"}), pod("low", on="b"), plugins=(Rack,), profile=PROFILE)
         decision = decided(engine, pod("p", priority=5))
@@ -63,12 +62,12 @@ class TestEachNode:
             " preemption: 0/2 nodes are available: 1 Preemption is not helpful for scheduling, 1 rack is full.."
         )
 
-    def test_error(self) -> None:
+    def test_error(self):
         """An error ends the cycle."""
         engine = scheduler(node("a", labels={"rack": "broken"}), plugins=(Rack,), profile=PROFILE)
         assert decided(engine, pod("p")).error == 'running "Rack" filter plugin: rack is broken'
 
-    def test_score(self) -> None:
+    def test_score(self):
         """Scores of one node at a time are weighted like any other, and the plugin's answers are never cached."""
         engine = scheduler(node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE)
         assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
@@ -76,7 +75,7 @@ class TestEachNode:
 
 
 class TestSubclasses:
-    def test_a_method_of_its_own_counts(self) -> None:
+    def test_a_method_of_its_own_counts(self):
         """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its answers are not kept."""
         profile = {"plugins": {"multiPoint": enabled(Maintained=1)}}
         engine = scheduler(node("a"), node("b"), plugins=(Maintained,), profile=profile)
@@ -84,7 +83,7 @@ class TestSubclasses:
             Maintained.closed = {closed}
             assert engine.schedule(pod("p"), details=False).host == ({"a", "b"} - {closed}).pop()
 
-    def test_what_it_declares_itself_holds(self) -> None:
+    def test_what_it_declares_itself_holds(self):
         """A subclass without methods of its own keeps all that is declared, and one that declares something itself keeps that."""
         same = type("Same", (TaintToleration,), {"name": "Same"})
         declared = type("Declared", (Maintained,), {"filter": Maintained.filter, "filter_reads": Reads.NODE})

@@ -1,38 +1,34 @@
 """Tests of what a KubeSchedulerConfiguration means on a release, and of all its faults."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.config.fielderrors import ProfileFault, fault_of
-from kubeclassic.framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
+from kubeclassic.framework.profilecheck import check_profile, release_with_profiles
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 GROUP = "kubescheduler.config.k8s.io"
 
 
-def checked(release: str, api: str = "v1", repeated: tuple[str, ...] = (), **fields: Any) -> ProfileCheck:
+def checked(release, api="v1", repeated=(), **fields):
     """What a configuration with *fields* means."""
     data = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **fields}
     return check_profile(Document(data, "profile.yaml", repeated=repeated), FRAMEWORK_RELEASES[release])
 
 
-def places(report: ProfileCheck) -> list[str]:
+def places(report):
     """Where the faults are."""
     return [fault.where for fault in report.faults]
 
 
-def enabled(point: str, *names: str) -> dict[str, Any]:
+def enabled(point, *names):
     """A profile with plugins at a point."""
     return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
 
 
 class TestFaults:
-    def test_all_at_once(self) -> None:
+    def test_all_at_once(self):
         """Faults of every kind are listed together: of types, fields, values, arguments and plugins."""
         profile = {
             "schedulerName": "a", **enabled("score", "Mine"),
@@ -54,7 +50,7 @@ class TestFaults:
         )  # fmt: skip
         assert not report.profiles
 
-    def test_got_and_wanted(self) -> None:
+    def test_got_and_wanted(self):
         """Each fault says what was got, and what was wanted where that is known."""
         (one,) = checked("1.27", podMaxBackoffSeconds="x").faults
         assert (one.what, one.got, one.wanted) == ("wrong type", '"x"', "a whole number")
@@ -65,7 +61,7 @@ class TestFaults:
         assert one.what.startswith("unknown field")
 
     @pytest.mark.parametrize("release", ["1.20", "1.21", "1.22"])
-    def test_arguments_that_plugins_check(self, release: str) -> None:
+    def test_arguments_that_plugins_check(self, release):
         """Also where each plugin checks its own arguments all of them are looked at."""
         given = [
             {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 101}},
@@ -76,21 +72,21 @@ class TestFaults:
             :: 1 if release != "1.22" else -1
         ]
 
-    def test_v1alpha1(self) -> None:
+    def test_v1alpha1(self):
         """Paths are those of the file, which has one profile without a list."""
-        plugins: dict[str, Any] = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
+        plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
         assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
         del plugins["postFilter"]
         assert checked("1.17", "v1alpha1", plugins=plugins).warnings == ("plugins.preScore: unknown field, ignored",)
 
-    def test_what_the_build_refuses(self) -> None:
+    def test_what_the_build_refuses(self):
         """A profile without a queueSort plugin is refused as a whole."""
         profile = {"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}}}
         (fault,) = checked("1.27", profiles=[profile]).faults
         assert fault.where == "profiles[0]"
         assert "queue sort plugin required" in fault.what
 
-    def test_a_plugin_of_ones_own(self) -> None:
+    def test_a_plugin_of_ones_own(self):
         """For a plugin that is not known a way is shown."""
         report = checked("1.27", profiles=[enabled("multiPoint", "Mine")])
         assert [fault.what for fault in report.faults] == ['PreFilterPlugin "Mine" does not exist']
@@ -109,13 +105,13 @@ class TestFaults:
             ("plain words", ProfileFault("", "plain words")),
         ],
     )
-    def test_texts_are_taken_apart(self, text: str, fault: ProfileFault) -> None:
+    def test_texts_are_taken_apart(self, text, fault):
         """Where, what, got and wanted are read off upstream's texts."""
         assert fault_of(text) == fault
 
 
 class TestAccepted:
-    def test_what_runs(self) -> None:
+    def test_what_runs(self):
         """Each profile has its plugins in order, with weights; its own are told from the defaults."""
         profiles = [{"schedulerName": "a"}, {"schedulerName": "b", **enabled("multiPoint", "SelectorSpread")}]
         report = checked("1.27", profiles=profiles)
@@ -128,7 +124,7 @@ class TestAccepted:
         )
         assert [score.name for score in b.scores if score not in a.scores] == ["SelectorSpread"]
 
-    def test_warnings(self) -> None:
+    def test_warnings(self):
         """What is accepted and has no effect is told."""
         fit = {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}, "postFilter": {"disabled": [{"name": "*"}]}}
         assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
@@ -137,7 +133,7 @@ class TestAccepted:
         )
         (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
         assert warning.startswith("profiles[0].plugins.multiPoint: ignored by 1.26")
-        given: dict[str, Any] = {"pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 5}}]}
+        given = {"pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 5}}]}
         assert checked("1.17", "v1alpha1", **given).warnings == (
             "pluginConfig: arguments of InterPodAffinity are ignored: it has none in 1.17",
         )
@@ -160,11 +156,11 @@ class TestReleases:
     @pytest.mark.parametrize(
         ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")]
     )
-    def test_the_usual_one(self, api: str, release: str) -> None:
+    def test_the_usual_one(self, api, release):
         """Without a name it is the newest release that reads the version."""
         assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
 
-    def test_one_without_profiles(self) -> None:
+    def test_one_without_profiles(self):
         """A release with predicates reads no profile."""
         with pytest.raises(UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"):
             release_with_profiles("1.16", {})

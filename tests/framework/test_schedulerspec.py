@@ -1,10 +1,5 @@
 """What a scheduler is made from."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from kubeclassic.core.failures import Failures, Reason
@@ -18,7 +13,7 @@ from tests.support.refusals import refusal_text
 NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
-def test_a_component_configuration_counts_and_options_override_it(root: Path) -> None:
+def test_a_component_configuration_counts_and_options_override_it(root):
     """What the file of a KubeSchedulerConfiguration says counts, until an option says otherwise."""
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "schedulerName": "mine",
@@ -36,7 +31,7 @@ def test_a_component_configuration_counts_and_options_override_it(root: Path) ->
     assert SchedulerSpec.of(options_of({"config": file})).read().engine().algorithm.priorities
 
 
-def test_it_makes_the_same_scheduler_each_time() -> None:
+def test_it_makes_the_same_scheduler_each_time():
     """Two engines of one spec share nothing that changes: the draw of a tie-break begins at the same place."""
     spec = SchedulerSpec.of(options_of({"tie_break": "random", "seed": 5})).read()
     first, second = spec.engine(), spec.engine()
@@ -57,13 +52,13 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
         ({"release": "1.30", "gates": {"PodLevelResources": True}}, "gates: unrecognized feature gate: PodLevelResources; "),
     ],
 )
-def test_what_does_not_go_together(options: dict[str, Any], message: str) -> None:
+def test_what_does_not_go_together(options, message):
     """Options of the other kind of releases, and values out of range, are refused in one line."""
     assert refusal_text(KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()).startswith(message)
 
 
 @pytest.mark.parametrize("release", ["1.17", "1.20", "1.34"])
-def test_plugins_of_ones_own(release: str) -> None:
+def test_plugins_of_ones_own(release):
     """A user's plugin runs at its points in the default profile of each release, with what upstream runs there."""
     found = SchedulerSpec.of(options_of({"release": release, "plugins": [Closed]})).read().engine()
     assert [rule.name for rule in found.algorithm.predicates if rule.name in ("Closed", "NodeName")] == ["NodeName", "Closed"]
@@ -74,12 +69,12 @@ class Closed(Plugin):
 
     name = "Closed"
 
-    def filter(self, pod: Any, nodes: Any, cycle: Any) -> Failures:
+    def filter(self, pod, nodes, cycle):
         """Reject."""
         return Failures.where(Reason("closed"), nodes.has_node)
 
 
-def test_unknown_names() -> None:
+def test_unknown_names():
     """An unknown release is refused."""
     with pytest.raises(UnknownNameError, match=r'^release: expected .*, got "1.99"'):
         SchedulerSpec.of(options_of({"release": "1.99"})).read()

@@ -1,7 +1,5 @@
 """One waiting pod: who ends its wait, when, and with which words."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.framework.plugin import Handle
@@ -10,13 +8,13 @@ from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
 from tests.support.build import pod
 
 
-def waiting(**timeouts: float) -> WaitingPod:
+def waiting(**timeouts):
     """A pod that waits for plugins."""
     return WaitingPod(pod("p", on="a"), dict(timeouts))
 
 
 class TestWords:
-    def test_any_plugin_may_reject_it(self) -> None:
+    def test_any_plugin_may_reject_it(self):
         """One rejection is enough, also of a plugin that did not ask for the wait."""
         one = waiting(A=10, B=20)
         one.reject("C", "no room for you")
@@ -24,7 +22,7 @@ class TestWords:
         assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (Code.UNSCHEDULABLE, "no room for you", "C")
 
     @pytest.mark.parametrize("first", ["allow", "reject"])
-    def test_the_first_word_counts(self, first: str) -> None:
+    def test_the_first_word_counts(self, first):
         """What is said after the end changes nothing."""
         one, ends = waiting(A=10), []
         one.on_end = lambda: ends.append(one.verdict)
@@ -38,7 +36,7 @@ class TestWords:
 
 
 class TestTimeouts:
-    def test_durations_are_written_as_go_writes_them(self) -> None:
+    def test_durations_are_written_as_go_writes_them(self):
         """The longest wait is told as 15m0s."""
         one = waiting(A=900)
         one.pass_time(900)
@@ -47,7 +45,7 @@ class TestTimeouts:
 
 
 class TestHandle:
-    def test_what_plugins_can_do(self) -> None:
+    def test_what_plugins_can_do(self):
         """Plugins find waiting pods by UID, list them, and reject those that are removed."""
         handle, one = Handle(), waiting(A=10)
         handle.waiting_pods.add(one)
@@ -59,7 +57,7 @@ class TestHandle:
         assert not handle.reject_waiting_pod("unknown")
         assert handle.get_waiting_pod("unknown") is None
 
-    def test_nothing_counts_in_an_unmoved_context(self) -> None:
+    def test_nothing_counts_in_an_unmoved_context(self):
         """What is said to pods while somebody only asks is forgotten."""
         pods, one = WaitingPods(), waiting(A=10, B=20)
         pods.add(one)

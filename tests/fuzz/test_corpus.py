@@ -1,10 +1,6 @@
 """Files that once ended in a traceback, hung, or gave away what they should not: each is answered or refused in one line."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +15,7 @@ CORPUS = ROOT / "tests/fuzz/corpus"
 EXAMPLE = str(ROOT / "examples/cluster")
 
 
-def refused(words: list[str]) -> str:
+def refused(words):
     """The line with which a command is refused."""
     captured = ran(*words, status=2)
     assert (captured.out, captured.err.count("\n")) == ("", 1)
@@ -27,13 +23,13 @@ def refused(words: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", ["rules-baseexception", "rules-generatorexit"])
-def test_rules_that_are_no_exception(name: str) -> None:
+def test_rules_that_are_no_exception(name):
     """A module of rules that raises what is no Exception is refused with its file and line."""
     line = refused(["simulate", EXAMPLE, "--rules", f"{CORPUS / name}.py:A"])
     assert f"{name}.py, line " in line
 
 
-def test_a_scenario_reads_its_own_folder(tmp_path: Path) -> None:
+def test_a_scenario_reads_its_own_folder(tmp_path):
     """A template outside of the folder of its scenario is not read, neither by its path nor by a link, and not told of."""
     assert "expected a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")])
     (tmp_path / "secret.yaml").write_text("secret: 5\n")
@@ -48,9 +44,9 @@ def test_a_scenario_reads_its_own_folder(tmp_path: Path) -> None:
         assert "secret: 5" not in line
 
 
-def test_many_generated_names(tmp_path: Path) -> None:
+def test_many_generated_names(tmp_path):
     """Objects with one generateName get numbers in their order, past those that are taken, in no more steps than there are objects."""
-    pods: list[dict[str, Any]] = [{"kind": "Pod", "metadata": {"generateName": "c-"}} for _ in range(20_000)]
+    pods = [{"kind": "Pod", "metadata": {"generateName": "c-"}} for _ in range(20_000)]
     pods.insert(1, {"kind": "Pod", "metadata": {"name": "c-3"}})
     pods.append({"kind": "Pod", "metadata": {"generateName": "c-", "namespace": "other"}})
     (tmp_path / "pods.json").write_text(json.dumps({"kind": "List", "items": pods}))
@@ -66,12 +62,12 @@ LONG_POLICY = {"cluster": EXAMPLE, "runs": [{"name": "a", "policy": LONG}]}
 
 
 @pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": LONG}, LONG, LONG_POLICY])
-def test_sweeps_of_other_values(given: Any) -> None:
+def test_sweeps_of_other_values(given):
     """What is no sweep is refused in a line."""
     assert len(refusal_text(KubeclassicError, kubeclassic.sweep, given)) < 5000
 
 
-def test_long_and_odd_paths() -> None:
+def test_long_and_odd_paths():
     """A path of thousands of characters is told shortened; one with half a character has no NUL."""
     assert len(refused(["drain", "x" * 5000])) < 1500
     assert "a character of a name that the locale's encoding" in refused(["simulate", "\udc80x\ud800"])
@@ -80,7 +76,7 @@ def test_long_and_odd_paths() -> None:
 
 
 @pytest.mark.parametrize(("words", "warns"), [([], True), (["--until", "5s"], False)])
-def test_a_scenario_that_may_never_end(words: list[str], warns: bool, tmp_path: Path) -> None:
+def test_a_scenario_that_may_never_end(words, warns, tmp_path):
     """Churn beside a pod that may never fit is told of at the start, unless something ends it."""
     text = (CORPUS / "scenario-never-ends.yaml").read_text()
     (tmp_path / "day.yaml").write_text(text if words else text.replace('"9999"', '"1"'))

@@ -1,7 +1,5 @@
 """Whatever a file holds: an answer or a documented error, soon, and without much memory."""
 
-from __future__ import annotations
-
 import resource
 
 import pytest
@@ -17,14 +15,14 @@ MEMORY = 500 << 10
 
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 class TestChangedInput:
-    def test_the_seeds_are_good(self, entry: str) -> None:
+    def test_the_seeds_are_good(self, entry):
         """Input that was not changed gives an answer."""
         # A configuration names files that only the reader of the example has.
-        assert {tried(entry, content) for content in seeds(entry)} <= ({ANSWER, REFUSED} if entry in ("a", "policy") else {ANSWER})
+        assert {tried(entry, content) for content in seeds(entry)} <= ({ANSWER, REFUSED} if entry in ("side", "policy") else {ANSWER})
 
     @examples(1, suppress_health_check=list(HealthCheck))
     @given(seed=st.integers(0, 2**40))
-    def test_changed_input(self, entry: str, seed: int) -> None:
+    def test_changed_input(self, entry, seed):
         """Changed input gives an answer or one line that says what is wrong."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert tried(entry, changed(entry, seed)) in (ANSWER, REFUSED)
@@ -32,6 +30,6 @@ class TestChangedInput:
 
 
 @given(st.binary(max_size=200) | st.text().map(str.encode))
-def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+def test_any_bytes_are_read_or_refused(content):
     """Any bytes at all give objects or one line that says what is wrong."""
     assert tried("manifests", content) in (ANSWER, REFUSED)

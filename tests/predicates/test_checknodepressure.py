@@ -1,21 +1,16 @@
 """The three pressure predicates, and which pods are BestEffort."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.rule import Predicate
 from kubeclassic.predicates.checknodepressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
 from tests.support.build import answers, engine, node, pod
 
 MEMORY = "node(s) had memory pressure"
 
 
-def under(condition: str, status: str = "True") -> Any:
+def under(condition, status="True"):
     """A node ``n`` with one condition."""
     return node("n", conditions=[{"type": condition, "status": status}])
 
@@ -29,7 +24,7 @@ def under(condition: str, status: str = "True") -> Any:
     ],
 )
 class TestEachPressure:
-    def test_a_condition_that_disappears_keeps_its_last_status(self, rule: Predicate, condition: str, reason: str) -> None:
+    def test_a_condition_that_disappears_keeps_its_last_status(self, rule, condition, reason):
         """What the scheduler remembers of a node outlives the condition."""
         scheduler = engine(under(condition))
         EventFeed(scheduler).put(node("n"))

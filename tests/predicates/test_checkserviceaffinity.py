@@ -1,10 +1,5 @@
 """CheckServiceAffinity: pods of a service keep to equal node labels, by example and against a plain loop."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.predicates.checkserviceaffinity import service_affinity
@@ -12,28 +7,28 @@ from tests.support.build import answers, ask, engine, node, obj, overlay, pod
 
 MISFIT = ["node(s) didn't match service affinity"]
 RULE = service_affinity("CheckServiceAffinity", ["region"])
-SERVICE: Any = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
 A, B, C = (node(name, labels={"region": region}) for name, region in (("a", "east"), ("b", "west"), ("c", "east")))
 
 
-def newcomer(**more: Any) -> Pod:
+def newcomer(**more):
     """The pod that is to be scheduled, one of ``app: a``."""
     return pod("new", labels={"app": "a"}, **more)
 
 
-def peer(name: str, on: str = "", **more: Any) -> Pod:
+def peer(name, on="", **more):
     """A pod of ``app: a``."""
     return pod(name, on=on, **{"labels": {"app": "a"}, **more})
 
 
 class TestLabels:
-    def test_a_missing_node_is_an_error(self) -> None:
+    def test_a_missing_node_is_an_error(self):
         """Where the first peer's node is not known the predicate cannot answer."""
         for release in ("1.12", "1.16"):
             found = ask(RULE, newcomer(), B, SERVICE, peer("1", "a"), release=release)
             assert found == {"b": 'node "a" not found'}
 
-    def test_a_deleted_peer_on_a_deleted_node_is_forgotten(self) -> None:
+    def test_a_deleted_peer_on_a_deleted_node_is_forgotten(self):
         """The list of peers is the cache's: a pod that was deleted after its node is not in it, though the snapshot still has it."""
         gone, stays = peer("1", "a"), pod("other", on="a")
         made = engine(A, B, SERVICE, gone, stays)
@@ -48,7 +43,7 @@ class TestLabels:
 
 
 class TestWhatIf:
-    def test_a_peer_put_back_stands_at_the_end(self) -> None:
+    def test_a_peer_put_back_stands_at_the_end(self):
         """A peer that is put back comes behind those of other nodes; without metadata it has its old place."""
         cycle = engine(A, B, SERVICE, peer("1", "a"), peer("2", "b")).begin(newcomer())
         trial = overlay(cycle, "a")
@@ -59,7 +54,7 @@ class TestWhatIf:
         cycle.has_metadata = False
         assert answers(RULE, cycle, trial) == {"a": []}
 
-    def test_a_nominated_peer_that_names_a_node_leads_there(self) -> None:
+    def test_a_nominated_peer_that_names_a_node_leads_there(self):
         """Upstream looks up the node in the spec of the first peer, whatever node it is nominated to."""
         cycle = engine(A, B, SERVICE).begin(newcomer())
         trial = overlay(cycle, "a", "b")

@@ -1,9 +1,5 @@
 """CheckVolumeBinding: the binder's answer in the predicate's words."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,7 +15,7 @@ CLASS = storage_class("wait", **WAIT)
 
 
 class TestCheckVolumeBinding:
-    def test_both_reasons_can_stand_and_the_bound_one_comes_first(self) -> None:
+    def test_both_reasons_can_stand_and_the_bound_one_comes_first(self):
         """A node out of reach of a bound volume and without volumes for an unbound claim has two reasons."""
         objects = [
             CLASS,
@@ -41,14 +37,14 @@ class TestCheckVolumeBinding:
             "n4": [NODE_CONFLICT, BIND_CONFLICT],
         }
 
-    def test_an_error_of_the_binder_is_the_predicates(self) -> None:
+    def test_an_error_of_the_binder_is_the_predicates(self):
         """What the binder cannot answer is an error on the node, not a reason."""
         assert ask(check_volume_binding, pod("c"), node("n1"), claim("c", None)) == {
             "n1": "pod has unbound immediate PersistentVolumeClaims"
         }
 
     @pytest.mark.parametrize(("release", "fits"), [("1.12", True), ("1.13", True), ("1.14", False)])
-    def test_the_gate_switches_it_off_before_1_14(self, release: str, fits: bool) -> None:
+    def test_the_gate_switches_it_off_before_1_14(self, release, fits):
         """Gate VolumeScheduling decides in 1.12 and 1.13 whether volumes are looked at."""
         gates = {"VolumeScheduling": False} if fits else {}
         assert ask(check_volume_binding, pod("c"), node("n1"), claim("c", None), release=release, gates=gates)["n1"] == (
@@ -56,9 +52,9 @@ class TestCheckVolumeBinding:
         )
 
     @pytest.mark.parametrize("release", list(RELEASES))
-    def test_what_was_found_on_the_chosen_node_is_assumed(self, release: str) -> None:
+    def test_what_was_found_on_the_chosen_node_is_assumed(self, release):
         """The volumes of a scheduled pod are taken, so that the next pod goes without."""
-        objects: list[Any] = [CLASS, claim("c"), claim("d"), volume("v")]
+        objects = [CLASS, claim("c"), claim("d"), volume("v")]
         scheduler = engine(node("n1"), node("n2"), *objects, release=release)
         first = scheduler.schedule(pod("c"))
         assert first.host is not None
@@ -66,7 +62,7 @@ class TestCheckVolumeBinding:
         second = scheduler.schedule(pod("d", name="q"))
         assert second.error == f"0/2 nodes are available: 2 {BIND_CONFLICT}."
 
-    def test_the_check_itself_remembers_nothing(self) -> None:
+    def test_the_check_itself_remembers_nothing(self):
         """Asking is without consequence; only the effect makes decisions."""
         scheduler = engine(node("n1"), CLASS, claim("c"), volume("v"), release="1.12")
         cycle = scheduler.begin(pod("c"))

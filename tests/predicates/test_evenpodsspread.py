@@ -1,10 +1,5 @@
 """EvenPodsSpread: hard spread constraints, by example and against a plain loop."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.evenpodsspread import even_pods_spread
@@ -15,7 +10,7 @@ MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}
 
 
-def spread(new: Pod, *objects: Any) -> set[str]:
+def spread(new, *objects):
     """The nodes on which the rule lets *new*."""
     found = ask(even_pods_spread, new, *objects, gates=GATES)
     assert all(reasons in ([], MISFIT) for reasons in found.values())
@@ -23,14 +18,14 @@ def spread(new: Pod, *objects: Any) -> set[str]:
 
 
 class TestMetadata:
-    def test_without_metadata_it_is_an_error(self) -> None:
+    def test_without_metadata_it_is_an_error(self):
         """Without predicate metadata a pod with hard constraints is an error on every node."""
         cycle = engine(A, B, gates=GATES).begin(incoming(constraint()))
         cycle.has_metadata = False
         text = "metadata not pre-computed for EvenPodsSpreadPredicate"
         assert answers(even_pods_spread, cycle, Batch(cycle.table)) == {"a": text, "b": text}
 
-    def test_an_invalid_selector_fails_the_metadata_where_it_meets_a_pod(self) -> None:
+    def test_an_invalid_selector_fails_the_metadata_where_it_meets_a_pod(self):
         """An invalid selector fails the metadata as soon as a node that makes a domain has a pod of the namespace."""
         new = incoming(constraint(selector=NEAR))
         for existing, fails in ((pod("p", on="a"), True), (pod("p", on="a", namespace="far"), False)):
@@ -39,7 +34,7 @@ class TestMetadata:
 
 
 class TestWhatIf:
-    def test_an_edit_makes_a_domain_of_a_refused_node(self) -> None:
+    def test_an_edit_makes_a_domain_of_a_refused_node(self):
         """A pod taken off a node that the node selector refuses leaves its value with a count of -1, which is then the smallest."""
         c = node("c", labels={"zone": "z", "rack": "2"})
         new = incoming(constraint(), nodeSelector={"rack": "1"})

@@ -1,15 +1,9 @@
 """MatchInterPodAffinity: by example, on trials, without metadata, and against plain loops."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.predicates.matchinterpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
 from tests.support.affinitybuild import A, B, C, affinity, peer, term
@@ -27,23 +21,23 @@ BAD = {"labelSelector": INVALID, "topologyKey": "zone"}
 NOT_VALID = '"Near" is not a valid pod selector operator'
 
 
-def verdicts(new: Pod, *objects: Any, **options: Any) -> dict[str, Any]:
+def verdicts(new, *objects, **options):
     """Node -> existing, affinity, anti-affinity, None where it fits, or the text of an error."""
     return named(ask(match_inter_pod_affinity, new, *objects, **options))
 
 
-def named(found: dict[str, Any]) -> dict[str, Any]:
+def named(found):
     """Reasons by their short names."""
     short = {tuple(reasons): name for name, reasons in MISFITS.items()}
     return {name: reasons if isinstance(reasons, str) else short[tuple(reasons)] for name, reasons in found.items()}
 
 
-def wants(*terms: Any, app: str = "a", **more: Any) -> Pod:
+def wants(*terms, app="a", **more):
     """The incoming pod with required affinity."""
     return pod("new", labels={"app": app}, affinity=affinity(want=terms), **more)
 
 
-def refuses(*terms: Any, app: str = "b", **more: Any) -> Pod:
+def refuses(*terms, app="b", **more):
     """The incoming pod with required anti-affinity."""
     return pod("new", labels={"app": app}, affinity=affinity(refuse=terms), **more)
 
@@ -54,14 +48,14 @@ PLAIN = pod("new", labels={"app": "a"})
 class TestTrials:
     """What a trial puts on and takes off, as upstream's updates of the metadata see it."""
 
-    def trial(self, new: Pod, *objects: Any, **options: Any) -> tuple[Cycle, Overlay]:
+    def trial(self, new, *objects, **options):
         cycle = engine(*objects, **options).begin(new)
         return cycle, overlay(cycle)
 
-    def verdicts(self, cycle: Cycle, trial: Overlay) -> dict[str, Any]:
+    def verdicts(self, cycle, trial):
         return named(answers(match_inter_pod_affinity, cycle, trial))
 
-    def test_a_pod_that_is_put_back_counts_for_the_keys_of_all_terms(self) -> None:
+    def test_a_pod_that_is_put_back_counts_for_the_keys_of_all_terms(self):
         """At first a pod counts for the terms about it; put back, for all of them, so a reprieve can fail where the start would pass."""
         new = refuses(term("c", "zone"), term("a", "host"))
         lone = node("lone", labels={"zone": "z"})
@@ -74,7 +68,7 @@ class TestTrials:
         trial.remove(entry, 0)
         assert self.verdicts(cycle, trial) == {"lone": None}
 
-    def test_a_nominated_pod_that_names_a_node_counts_for_the_pods_own_terms(self) -> None:
+    def test_a_nominated_pod_that_names_a_node_counts_for_the_pods_own_terms(self):
         """Upstream asks whether the spec of the added pod names a node, which that of a nominated pod may do."""
         cycle, trial = self.trial(wants(term(), app="b"), A, B)
         trial.add(cycle.nominated_entry(peer("n", "a")), 0)
@@ -83,7 +77,7 @@ class TestTrials:
         trial.add(cycle.nominated_entry(peer("n", "a")), 0)
         assert self.verdicts(cycle, trial) == {"a": "anti-affinity", "b": None}
 
-    def test_a_pod_called_like_the_incoming_one_is_not_followed(self) -> None:
+    def test_a_pod_called_like_the_incoming_one_is_not_followed(self):
         """The metadata refuses to add a pod to itself: 1.12 nominates a pod against itself, and its anti-affinity does not bite."""
         new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term()]))
         cycle = engine(A, release="1.12").begin(new)
@@ -97,12 +91,12 @@ class TestWithoutMetadata:
 
     LOST = peer("lost", on="gone")
 
-    def test_a_pod_on_an_unknown_node_takes_the_metadata_away(self) -> None:
+    def test_a_pod_on_an_unknown_node_takes_the_metadata_away(self):
         """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
         for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
             assert metadata_fails(engine(A, self.LOST, release=release).begin(PLAIN)) is fails
 
-    def test_a_wanted_pod_on_a_lost_node_is_an_error(self) -> None:
+    def test_a_wanted_pod_on_a_lost_node_is_an_error(self):
         """The lookup of its node fails, on every node that is judged."""
         text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
         assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {name: text.format(name) for name in "ac"}
@@ -113,7 +107,7 @@ class TestInvalidSelectors:
         ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
         ("1.16", "Failed to get all terms that match pod default/new: {}"),
     ])  # fmt: skip
-    def test_of_an_existing_pod(self, release: str, text: str) -> None:
+    def test_of_an_existing_pod(self, release, text):
         """An existing pod's invalid anti-affinity is an error for every pod."""
         carrier = peer(refuse=[BAD])
         assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
@@ -122,17 +116,17 @@ class TestInvalidSelectors:
         ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
         ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
     ])  # fmt: skip
-    def test_of_the_pods_affinity(self, release: str, text: str) -> None:
+    def test_of_the_pods_affinity(self, release, text):
         """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely does not fit."""
         assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
         assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
 
-    def test_of_the_pods_anti_affinity(self) -> None:
+    def test_of_the_pods_anti_affinity(self):
         """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is not even read."""
         assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
         assert verdicts(refuses(BAD), A) == {"a": None}
 
-    def test_an_empty_topology_key_without_metadata(self) -> None:
+    def test_an_empty_topology_key_without_metadata(self):
         """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a mismatch."""
         lost = peer("z", on="gone", app="z")
         found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]

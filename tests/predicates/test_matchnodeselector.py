@@ -1,26 +1,21 @@
 """MatchNodeSelector: nodeSelector and required node affinity."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 from kubeclassic.api.meaning.labels import SelectorError
-from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Pod, Requirement
+from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Requirement
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.nodeselectors import expressions_mask, node_selector_mask
 from kubeclassic.predicates.matchnodeselector import pod_match_node_selector
 from tests.support.build import ask, engine, node, pod
 
 REASON = "node(s) didn't match node selector"
-Json = dict[str, Any]
-LABELS: dict[str, Json] = {"n0": {"zone": "a", "gen": "3"}, "n1": {"zone": "b", "gen": "10"}, "n2": {"gen": "x"}, "n3": {"zone": ""}}
+LABELS = {"n0": {"zone": "a", "gen": "3"}, "n1": {"zone": "b", "gen": "10"}, "n2": {"gen": "x"}, "n3": {"zone": ""}}
 NODES = [node(name, labels=labels) for name, labels in LABELS.items()]
 
 
-def matching(incoming: Pod) -> list[str]:
+def matching(incoming):
     """The nodes of ``NODES`` that fit."""
     found = ask(pod_match_node_selector, incoming, *NODES)
     assert all(reasons in ([], [REASON]) for reasons in found.values())
@@ -30,7 +25,7 @@ def matching(incoming: Pod) -> list[str]:
 class TestMasks:
     """The masks that other rules build on."""
 
-    def test_fields_can_be_empty(self) -> None:
+    def test_fields_can_be_empty(self):
         """Without fields a node's name counts as empty, as for the node affinity of volumes."""
         nodes = Batch(engine(*NODES).begin(pod("p")).table)
         selector = NodeSelector(
@@ -39,7 +34,7 @@ class TestMasks:
         assert node_selector_mask(selector, nodes)[: len(NODES)].any()
         assert not node_selector_mask(selector, nodes, fields=False).any()
 
-    def test_expressions_alone(self) -> None:
+    def test_expressions_alone(self):
         """No expressions match no node; an invalid one is an error with upstream's text."""
         nodes = Batch(engine(*NODES).begin(pod("p")).table, np.array([1, 0]))
         assert expressions_mask((Requirement(key="zone", operator="In", given_values=("a",)),), nodes).tolist() == [False, True]

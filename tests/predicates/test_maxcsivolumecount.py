@@ -1,10 +1,5 @@
 """How many CSI volumes a node can have."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kubeclassic.api.objects import Node, Pod
 from kubeclassic.predicates.maxcsivolumecount import csi_limit_key, max_csi_volume_count
 from tests.support.build import ask, node, obj, pod
 from tests.support.volumebuild import claim, volume
@@ -13,42 +8,42 @@ KEY = "attachable-volumes-csi-d"
 MIGRATION = {"CSIMigration": True, "CSIMigrationAWS": True}
 
 
-def csi(handle: str, driver: str = "d") -> dict[str, Any]:
+def csi(handle, driver="d"):
     return {"csi": {"driver": driver, "volumeHandle": handle}}
 
 
-def bound(name: str, source: dict[str, Any] | None = None) -> list[Any]:
+def bound(name, source=None):
     """A claim and the volume it is bound to."""
     return [claim(name, volumeName=f"pv-{name}"), volume(f"pv-{name}", **(csi(name) if source is None else source))]
 
 
-def user(name: str, *claims: str, on: str = "") -> Pod:
+def user(name, *claims, on=""):
     return pod(name, on=on, volumes=[{"name": f"v{i}", "persistentVolumeClaim": {"claimName": c}} for i, c in enumerate(claims)])
 
 
-def limited(name: str, limit: int, key: str = KEY) -> Node:
+def limited(name, limit, key=KEY):
     return node(name, allocatable={key: str(limit)})
 
 
-def csi_node(name: str, count: int | None = None, migrated: str = "", driver: str = "d") -> Any:
+def csi_node(name, count=None, migrated="", driver="d"):
     drivers = [{"name": driver, "nodeID": name, **({"allocatable": {"count": count}} if count is not None else {})}]
     meta = {"name": name, "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}}
     return obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
 
 
 class TestLimitKey:
-    def test_long_driver_names_are_cut_and_hashed(self) -> None:
+    def test_long_driver_names_are_cut_and_hashed(self):
         """A key of 63 characters or more is made of the first 23 of the driver and 16 digits of its SHA-1."""
         assert csi_limit_key("d" * 39) == "attachable-volumes-csi-" + "d" * 39
         assert csi_limit_key("d" * 40) == "attachable-volumes-csi-" + "d" * 23 + "4e99f0e6374ba7bf"
 
 
 class TestMaxCSIVolumeCount:
-    def test_the_gate_switches_it_off(self) -> None:
+    def test_the_gate_switches_it_off(self):
         """Gate AttachVolumeLimit off: everything fits."""
         assert ask(max_csi_volume_count, user("p", "a"), limited("n", 0), *bound("a"), gates={"AttachVolumeLimit": False}) == {"n": []}
 
-    def test_a_claim_without_name_is_an_error(self) -> None:
+    def test_a_claim_without_name_is_an_error(self):
         """Before 1.16 a node without any limit fits before claims are looked at."""
         text = "PersistentVolumeClaim had no name"
         nodes = [limited("n", 0), node("m")]
@@ -61,7 +56,7 @@ class TestMaxCSIVolumeCount:
 class TestMigration:
     EBS = "ebs.csi.aws.com"
 
-    def test_a_migrated_disk_is_the_same_as_its_csi_twin(self) -> None:
+    def test_a_migrated_disk_is_the_same_as_its_csi_twin(self):
         """An EBS volume and a CSI volume of the same handle are one."""
         node_n = limited("n", 1, f"attachable-volumes-csi-{self.EBS}")
         objects = [

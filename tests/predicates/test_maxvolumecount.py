@@ -1,12 +1,7 @@
 """How many cloud disks a node can have."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
-from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.predicates.maxvolumecount import (
     max_ebs_volume_count,
@@ -16,27 +11,26 @@ from tests.support.volumebuild import claim, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
 EBS_KEY = "attachable-volumes-aws-ebs"
-Json = dict[str, Any]
 
 
-def ebs(number: object) -> Json:
+def ebs(number):
     return {"awsElasticBlockStore": {"volumeID": f"vol-{number}"}}
 
 
-def claimed(name: str) -> Json:
+def claimed(name):
     return {"persistentVolumeClaim": {"claimName": name}}
 
 
-def user(name: str, *disks: Json, on: str = "", namespace: str = "default") -> Pod:
+def user(name, *disks, on="", namespace="default"):
     return pod(name, on=on, namespace=namespace, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)])
 
 
-def limited(name: str, limit: int, **more: Any) -> Node:
+def limited(name, limit, **more):
     return node(name, allocatable={EBS_KEY: str(limit)}, **more)
 
 
 class TestLimits:
-    def test_a_nodes_own_limit_counts_before_all_others(self) -> None:
+    def test_a_nodes_own_limit_counts_before_all_others(self):
         """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the limit for all nodes, then the type."""
         nodes = [limited("zero", 0), limited("three", 3), node("none")]
         disks = [ebs(i) for i in range(3)]
@@ -49,7 +43,7 @@ class TestLimits:
 
 
 class TestCounting:
-    def test_a_claim_that_is_bound_later_changes_the_count(self) -> None:
+    def test_a_claim_that_is_bound_later_changes_the_count(self):
         """What was worked out for a class of pods is forgotten when claims change."""
         scheduler = engine(limited("n", 0), claim("c"), release="1.16")
         cycle = scheduler.begin(user("p", claimed("c")))
@@ -58,7 +52,7 @@ class TestCounting:
         scheduler.listings.claims.put(claim("c", volumeName="v"))
         assert answers(max_ebs_volume_count, cycle, Batch(cycle.table)) == {"n": EXCEEDED}
 
-    def test_pods_of_an_overlay_count(self) -> None:
+    def test_pods_of_an_overlay_count(self):
         """A pod put on a node for a trial brings its disks along."""
         scheduler = engine(limited("n", 1), limited("m", 1))
         cycle = scheduler.begin(user("p", ebs(1)))
@@ -68,7 +62,7 @@ class TestCounting:
 
 
 class TestMigration:
-    def test_a_driver_that_took_over_counts_instead(self) -> None:
+    def test_a_driver_that_took_over_counts_instead(self):
         """From 1.16 nodes whose CSINode names the plugin are exempt, if the gates allow."""
         csi_node = obj(
             {
@@ -84,15 +78,14 @@ class TestMigration:
 
 
 class TestTransient:
-    def left(self, **gates: bool) -> list[list[int]]:
+    def left(self, **gates):
         scheduler = engine(limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates)
         cycle = scheduler.begin(user("p", ebs(1), ebs(2)))
         assert max_ebs_volume_count.effect is not None
         max_ebs_volume_count.effect(cycle.template, Batch(cycle.table, np.array([0, 1])), cycle)
-        found: list[list[int]] = Batch(cycle.table).transient.T.tolist()
-        return found
+        return Batch(cycle.table).transient.T.tolist()
 
-    def test_nodes_that_fit_are_left_free_and_wanted_disks(self) -> None:
+    def test_nodes_that_fit_are_left_free_and_wanted_disks(self):
         """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the number of new ones."""
         assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
         assert self.left() == [[0, 0], [0, 0], [0, 0]]

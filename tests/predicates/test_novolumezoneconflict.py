@@ -1,9 +1,5 @@
 """Volumes in the node's zone."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE
@@ -21,15 +17,15 @@ NODES = [
 CONFLICT = ["node(s) had no available volume zone"]
 
 
-def judged(*objects: Any, claims: tuple[str, ...] = ("c",), **options: Any) -> dict[str, list[str] | str]:
+def judged(*objects, claims=("c",), **options):
     return ask(no_volume_zone_conflict, pod(*claims), *NODES, *objects, **options)
 
 
-def bound(name: str = "c", to: str = "v") -> Any:
+def bound(name="c", to="v"):
     return claim(name, volumeName=to)
 
 
-def labelled(name: str = "v", **labels: str) -> Any:
+def labelled(name="v", **labels):
     names = {"zone": BETA_ZONE, "region": BETA_REGION}
     return volume(name, meta={"labels": {names[key]: value for key, value in labels.items()}})
 
@@ -38,7 +34,7 @@ class TestZones:
     @pytest.mark.parametrize(
         ("label", "zones"), [("a", {"a"}), ("a__b", {"a", "b"}), (" a __b ", {"a", "b"}), ("a__", set()), ("", set()), ("a_b", {"a_b"})]
     )
-    def test_a_label_names_zones_between_double_underscores(self, label: str, zones: set[str]) -> None:
+    def test_a_label_names_zones_between_double_underscores(self, label, zones):
         """Parts are trimmed; a label with an empty part does not count at all."""
         assert zones_of(label) == zones
 
@@ -54,19 +50,19 @@ class TestNoVolumeZoneConflict:
             ([claim("c"), storage_class("wait")], 'VolumeBindingMode not set for StorageClass "wait"'),
         ],
     )
-    def test_what_cannot_be_looked_up_is_an_error(self, objects: list[Any], text: str) -> None:
+    def test_what_cannot_be_looked_up_is_an_error(self, objects, text):
         """A missing claim or volume, or a claim unbound that does not wait, is an error on every node with a zone label."""
         assert judged(*objects) == {"a": text, "b": text, "c": [], "d": text}
 
-    def test_the_text_for_unbound_claims_is_the_releases(self) -> None:
+    def test_the_text_for_unbound_claims_is_the_releases(self):
         """Before 1.15 an unbound claim is said not to be bound."""
         assert judged(claim("c"), release="1.14")["a"] == 'PersistentVolumeClaim is not bound: "c"'
 
-    def test_a_claim_without_name_is_an_error(self) -> None:
+    def test_a_claim_without_name_is_an_error(self):
         """A volume whose claim has no name cannot be judged."""
         assert judged(claims=("",))["a"] == "PersistentVolumeClaim had no name"
 
-    def test_a_volume_elsewhere_hides_what_is_wrong_with_later_claims(self) -> None:
+    def test_a_volume_elsewhere_hides_what_is_wrong_with_later_claims(self):
         """The first volume in another zone ends the check; where it is in the zone the later error stands."""
         answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
         assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}

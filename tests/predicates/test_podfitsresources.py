@@ -1,13 +1,8 @@
 """PodFitsResources: places, then cpu, memory, ephemeral storage, then scalars."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import attrs
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, ask, engine, node, pod
@@ -15,14 +10,14 @@ from tests.support.build import answers, ask, engine, node, pod
 GPU, HUGE = "example.com/gpu", "hugepages-2Mi"
 
 
-def short(incoming: Pod, *objects: Any, **options: Any) -> list[str]:
+def short(incoming, *objects, **options):
     """What the node ``n`` is short of."""
     reasons = ask(pod_fits_resources, incoming, *objects, **options)["n"]
     assert isinstance(reasons, list)
     return [reason.removeprefix("Insufficient ") for reason in reasons]
 
 
-def init(**requests: str) -> list[dict[str, Any]]:
+def init(**requests):
     """One init container."""
     return [{"name": "i", "resources": {"requests": requests}}]
 
@@ -39,14 +34,14 @@ class TestIgnoredResources:
         ],
         ids=["others are checked", "only extended resources", "nothing without metadata"],
     )
-    def test_what_is_checked(self, requests: dict[str, str], ignored: set[str], has_metadata: bool, lacks: list[str]) -> None:
+    def test_what_is_checked(self, requests, ignored, has_metadata, lacks):
         """An extended resource is ignored, huge pages and names of kubernetes.io are not; what is ignored stands in the metadata."""
         cycle = engine(node("n")).begin(pod("p", requests=requests))
         cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset(ignored))
         cycle.has_metadata = has_metadata
         assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == [f"Insufficient {name}" for name in lacks]
 
-    def test_an_ignored_resource_is_a_request_still(self) -> None:
+    def test_an_ignored_resource_is_a_request_still(self):
         """A pod that requests nothing but an ignored resource is held against cpu."""
         cycle = engine(node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})).begin(pod("p", requests={GPU: "1"}))
         cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset({GPU}))
@@ -56,7 +51,7 @@ class TestIgnoredResources:
 class TestKey:
     """Pods that request the same share an answer; pods that do not, must not."""
 
-    def test_sees_requests_alone(self) -> None:
+    def test_sees_requests_alone(self):
         """A scalar of 0 is a request, so its key differs from that of no request; labels are none."""
         begin = engine(node("n")).begin
         pods = [{}, {"labels": {"a": "x"}}, {"requests": {GPU: "0"}}, {"requests": {GPU: "1"}}]

@@ -1,8 +1,5 @@
 """BalancedResourceAllocation: cpu, memory and perhaps volumes used alike."""
 
-from __future__ import annotations
-
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.balancedresourceallocation import balanced_resource_allocation
 from tests.support.build import engine, node, pod
@@ -10,7 +7,7 @@ from tests.support.build import engine, node, pod
 GATE = {"BalanceAttachedNodeVolumes": True}
 
 
-def with_volumes(incoming: Pod, objects: list[KubeObject], volumes: dict[str, tuple[int, int]], **options: object) -> dict[str, int]:
+def with_volumes(incoming, objects, volumes, **options):
     """Scores after a count predicate left *volumes*: node -> (allocatable, requested)."""
     cycle = engine(*objects, **options).begin(incoming)
     nodes = Batch(cycle.table)
@@ -20,7 +17,7 @@ def with_volumes(incoming: Pod, objects: list[KubeObject], volumes: dict[str, tu
 
 
 class TestBalancedResourceAllocation:
-    def test_volumes_count_with_the_gate(self) -> None:
+    def test_volumes_count_with_the_gate(self):
         """The third fraction makes the score one minus the variance; without the gate, or without a limit, it does not count."""
         incoming, machine = pod("p", requests={"cpu": "1", "memory": "1Gi"}), node("n", cpu="2", memory="4Gi")
         assert with_volumes(incoming, [machine], {"n": (10, 9)}, gates=GATE) == {"n": 9}

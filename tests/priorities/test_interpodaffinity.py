@@ -1,15 +1,10 @@
 """InterPodAffinityPriority: by example and against a plain loop."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.reduction import FEW_KEYS, Reduction, Stretched
 from kubeclassic.core.rule import PriorityError
@@ -23,19 +18,19 @@ BAD = (1, {"labelSelector": INVALID, "topologyKey": "zone"})
 PLAIN = pod("new", labels={"app": "a"})
 
 
-def incoming(*, app: str = "b", **terms: Any) -> Pod:
+def incoming(*, app="b", **terms):
     """The pod that is to be scheduled."""
     return pod("new", labels={"app": app}, affinity=affinity(**terms))
 
 
-def raw(new: Pod, *objects: Any, **options: Any) -> dict[str, int]:
+def raw(new, *objects, **options):
     """Node -> sum of weights."""
     return scored(inter_pod_affinity, new, *objects, reduced=False, **options)
 
 
 class TestScale:
     @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
-    def test_a_node_that_stands_twice(self, release: str, scores: list[int]) -> None:
+    def test_a_node_that_stands_twice(self, release, scores):
         """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
         cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[(1, term())]))
         rows = [cycle.table.row_of[name] for name in "aca"]
@@ -47,19 +42,19 @@ class TestScale:
 
 
 class TestInvalidSelectors:
-    def test_the_pods_own_needs_a_pod_to_match(self) -> None:
+    def test_the_pods_own_needs_a_pod_to_match(self):
         """An invalid preference is an error once there is a pod, and nothing before."""
         assert raw(incoming(like=[BAD]), A) == {"a": 0}
         with pytest.raises(PriorityError, match=r'^"Near" is not a valid pod selector operator$'):
             raw(incoming(like=[BAD]), A, peer())
 
-    def test_an_existing_pods_one_is_an_error_for_every_pod(self) -> None:
+    def test_an_existing_pods_one_is_an_error_for_every_pod(self):
         """One bad preference in the cluster fails the priority, a single time and not once a node."""
         with pytest.raises(PriorityError) as caught:
             raw(PLAIN, A, peer(dislike=[BAD]))
         assert caught.value.once
 
-    def test_on_a_node_that_is_gone_it_does_no_harm(self) -> None:
+    def test_on_a_node_that_is_gone_it_does_no_harm(self):
         """Pods whose node is not found are not looked at."""
         assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
 
@@ -71,9 +66,9 @@ SPREADS = st.integers(0, 40) | st.integers(FEW_KEYS - 2, FEW_KEYS + 99) | st.int
 @given(
     lowest=st.integers(-(1 << 40), 1 << 40), spread=SPREADS, top=st.sampled_from([10, 100]), shares=st.lists(st.floats(0, 1), max_size=20)
 )  # fmt: skip
-def test_each_sum_is_divided(lowest: int, spread: int, top: int, shares: list[float]) -> None:
+def test_each_sum_is_divided(lowest, spread, top, shares):
     """Each sum becomes what one division says, whether sums are counted in an array or sorted."""
     raw = [lowest, *(lowest + int(share * spread) for share in shares), lowest + spread]
-    reduce: Any = Reduction(lambda pod, found, cycle: Stretched(found.lowest, found.highest, top))
+    reduce = Reduction(lambda pod, found, cycle: Stretched(found.lowest, found.highest, top))
     wanted = [int(float(top) * ((one - lowest) / float(spread))) if spread else 0 for one in raw]
     assert reduce(None, np.array(raw, np.int64), None, None).tolist() == wanted

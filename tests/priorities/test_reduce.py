@@ -1,7 +1,5 @@
 """Scaling raw scores to 0 to 10."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,24 +12,23 @@ CYCLE = engine(node("a")).begin(pod("p"))
 RAW = st.lists(st.integers(0, 2**31), min_size=1, max_size=6)
 
 
-def scaled(*raw: int, best: int = 10, reverse: bool = False) -> list[int]:
+def scaled(*raw, best=10, reverse=False):
     """The scores as a list; the step looks at nothing but them."""
     step = normalize_reduce(best, reverse=reverse)
-    found: list[int] = step(CYCLE.template, np.array(raw, np.int64), Batch(CYCLE.table), CYCLE).tolist()
-    return found
+    return step(CYCLE.template, np.array(raw, np.int64), Batch(CYCLE.table), CYCLE).tolist()
 
 
 class TestNormalizeReduce:
-    def test_another_best_score(self) -> None:
+    def test_another_best_score(self):
         """The best score may be any number."""
         assert scaled(1, 4, best=100) == [25, 100]
 
-    def test_no_nodes(self) -> None:
+    def test_no_nodes(self):
         """Nothing in, nothing out."""
         assert scaled() == []
 
     @given(raw=RAW)
-    def test_is_what_whole_numbers_give(self, raw: list[int]) -> None:
+    def test_is_what_whole_numbers_give(self, raw):
         """Ten times the score by the greatest, rounded down."""
         greatest = max(raw)
         wanted = [10 * score // greatest if greatest else 0 for score in raw]

@@ -1,19 +1,15 @@
 """SelectorSpreadPriority, its older name, and the spreading of a service over a label: by example and against plain loops."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from tests.support.build import node, obj, pod, scored
 
 
-def owner(kind: str, name: str, selector: Any, namespace: str = "default") -> Any:
+def owner(kind, name, selector, namespace="default"):
     """A service or controller."""
     return obj({"kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}})
 
 
-def peer(name: str, on: str, **more: Any) -> Any:
+def peer(name, on, **more):
     """A bound pod of ``app: a``."""
     return pod(name, on=on, **{"labels": {"app": "a"}, **more})
 
@@ -22,13 +18,13 @@ NEWCOMER = pod("new", labels={"app": "a"})
 
 
 class TestSelectorSpread:
-    def test_an_invalid_pair_counts_every_pod(self) -> None:
+    def test_an_invalid_pair_counts_every_pod(self):
         """A service whose selector has an invalid pair counts every pod of the namespace."""
         odd = owner("Service", "s", {"app": "no good"})
         new = pod("new", labels={"app": "no good"})
         assert scored(selector_spread, new, node("a"), node("b"), odd, pod("1", on="a")) == {"a": 0, "b": 10}
 
-    def test_the_older_name_reads_controllers_too(self) -> None:
+    def test_the_older_name_reads_controllers_too(self):
         """ServiceSpreadingPriority counts by controllers as well, for all its name."""
         objects = [node("a"), node("b"), owner("ReplicationController", "r", {"app": "a"}), peer("1", "a")]
         assert scored(service_spreading, NEWCOMER, *objects) == {"a": 0, "b": 10}

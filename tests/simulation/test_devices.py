@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from kubeclassic import Cluster, Scheduler
-from tests.support.devicebuild import claiming, device_claim, exactly
 from tests.support.manifests import node
 from tests.support.program import ran
 from tests.support.schemas import faults
@@ -111,24 +108,6 @@ def test_explain_says_what_stands_against_each_device(files: Any, told: Any) -> 
         assert (account["wanted"], account["usable"]) == (2, [f"{DRIVER}/a/gpu-0"])
         (refused,) = account["refused"]
         assert refused == {"why": f'selector of request: device.attributes["{DRIVER}"].model == "a100"', "devices": [f"{DRIVER}/a/gpu-1"]}
-
-
-def test_new_nodes_have_devices(files: Any, told: Any) -> None:
-    """A new node that is like another has as many devices."""
-    cluster = files("cluster.yaml", *CLUSTER, *map(pod, "pqrst"))
-    found = told("capacity", cluster, "--add-node", "like:a")
-    assert [one["count"] for one in found["added"]] == [2]
-
-
-def test_a_copy_of_a_scheduler_has_its_own_claims() -> None:
-    """Claims that a copied scheduler is told of are none of the original's, and devices in use stay in use."""
-    one = Scheduler(Cluster([*CLUSTER, pod("p")]), "1.34")
-    assert [decision.host for decision in one.run()] == ["a"]
-    other = pickle.loads(pickle.dumps(one))
-    engines = [scheduler._run.engine for scheduler in (one, other)]
-    engines[1].listings.resource_claims.put(device_claim("c", exactly(2)))
-    decided = [engine.schedule(claiming("q", "c")) for engine in engines]
-    assert [(decision.host, decision.error) for decision in decided] == [(None, 'could not find ResourceClaim "default/c"'), ("b", None)]
 
 
 @pytest.mark.parametrize(("devices", "moved"), [(4, 2), (3, 0)], ids=["room", "too-few"])

@@ -14,7 +14,7 @@ from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.options import default_release
-from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES, is_of, minor_of, nearest_release
+from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.simulation.releasenotes import (
     CAPACITY_STAYS,
     NO_CSI_NODES,
@@ -40,33 +40,6 @@ def kubelet(name: str, version: str) -> Any:
 
 
 class TestNearest:
-    @pytest.mark.parametrize(
-        ("versions", "found"),
-        [
-            (["v1.12.0"], "1.12"),
-            (["v1.9.11"], "1.12"),
-            (["v1.16.15-gke.7800"], "1.16"),
-            (["v1.21.0"], "1.21"),
-            (["v1.22.0"], "1.22"),
-            (["v1.33.1+k3s1"], "1.33"),
-            (["v1.38.0"], "1.36"),
-            (["v1.13.5", "v1.15.1", "v1.14.2"], "1.15"),
-            (["", "v1.14.2", "unknown"], "1.14"),
-        ],
-    )
-    def test_of_the_newest_node(self, versions: list[str], found: str) -> None:
-        """The newest node counts, whatever comes after its minor version."""
-        nearest = nearest_release(versions)
-        assert nearest is not None
-        assert nearest[0].version == found
-        assert default_release({}, versions) == found
-
-    @pytest.mark.parametrize("versions", [[], [""], ["unknown", "2.0"]])
-    def test_nobody_says(self, versions: list[str]) -> None:
-        """Without a version there is no nearest release, and the newest is taken."""
-        assert nearest_release(versions) is None
-        assert default_release({}, versions) == "1.36"
-
     @pytest.mark.parametrize("options", [
         {"policy": {}}, {"provider": "DefaultProvider"}, {"hard_pod_affinity_weight": 3}, {"scheduler_name": "mine"},
         {"catalogue": CATALOGUE},
@@ -93,13 +66,6 @@ class TestNearest:
         for options in ({"profile": profile}, {"profile": file}, {"config": file}):
             assert default_release(options, [nodes]) == found
 
-    def test_minor(self) -> None:
-        """A kubelet that says nothing is of any release."""
-        assert (minor_of("v1.26.9-gke.1200"), minor_of("")) == ("1.26", "")
-        assert is_of("", ALL_RELEASES["1.16"])
-        assert is_of("v1.16.2", ALL_RELEASES["1.16"])
-        assert not is_of("v1.17.0", ALL_RELEASES["1.16"])
-
     def test_others_are_told(self) -> None:
         """Nodes of another release than the default are told one by one."""
         nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
@@ -120,10 +86,6 @@ class TestNearest:
 
 
 class TestFields:
-    def test_most_pods_have_none(self) -> None:
-        """A pod of the oldest release has no newer fields."""
-        assert fields_of(pod("p", priority=5, preemptionPolicy="PreemptLowerPriority")) == []
-
     def test_each_counts_once(self) -> None:
         """A pod with two constraints of a kind is told once for it."""
         constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import plain
-from kubeclassic.api.words import amount
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
@@ -37,12 +33,6 @@ class TestDecisions:
         assert run.outcomes["default/q"].error == "0/1 nodes are available: 1 Insufficient cpu."
         assert not run.all_placed
 
-    def test_order(self) -> None:
-        """With ``priority`` the higher one comes first, wherever it stands."""
-        pods = [pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)]
-        first = next(simulation(node("a", cpu="2"), *pods, order="priority").decisions())
-        assert (first.pod.name, first.host) == ("high", "a")
-
     def test_a_preemptor_is_tried_as_long_as_it_makes_room(self) -> None:
         """Where the room that it made is not enough, as its constraint rules that node out by then, it makes room elsewhere."""
         nodes = [node(name, cpu="4", labels={"zone": name[0]}) for name in ("a1", "a2", "b1")]
@@ -55,19 +45,6 @@ class TestDecisions:
         assert run.outcomes["default/q"].tries == 3
         assert run.all_placed
 
-    def test_a_preemptor_is_tried_once_more(self) -> None:
-        """Who makes others leave gets the node at the end; who left is told by whom."""
-        low, high = pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)
-        run = simulation(node("a", cpu="2"), low, high)
-        assert hosts(run) == ["a", None, "a"]
-        assert run.outcomes["default/low"].error == "evicted to make room for default/high"
-        assert run.outcomes["default/high"].host == "a"
-        assert plain(summarise(run)) | {"resources": []} == {
-            "nodes": 1, "pods": 2, "placed": 1, "waiting": 0, "unschedulable": 0, "gated": 0, "evicted": 1, "replaced": 0,
-            "decisions": 3, "ignored": {},
-            "resources": [],
-        }  # fmt: skip
-
     def test_a_nomination_of_before_holds(self) -> None:
         """A waiting pod's ``status.nominatedNodeName`` keeps its place from pods of lower priority."""
         nominated = pod("first", requests={"cpu": 2}, priority=5, status={"nominatedNodeName": "a"})
@@ -78,16 +55,6 @@ class TestDecisions:
 class TestTieBreak:
     NODES = tuple(node(name) for name in "abc")
     PODS = tuple(pod(name) for name in "pqrstuvwxyz")
-
-    def test_first(self) -> None:
-        """``first`` takes the first of the best, as 1.16 does where its lots are pinned."""
-        assert hosts(simulation(*self.NODES, *self.PODS, tie_break="first")) == hosts(simulation(*self.NODES, *self.PODS))
-
-    def test_release(self) -> None:
-        """``release`` takes turns in releases that did."""
-        own = hosts(simulation(*self.NODES, *self.PODS, release="1.15"))
-        assert own == hosts(simulation(*self.NODES, *self.PODS, release="1.15", tie_break="round-robin"))
-        assert own != hosts(simulation(*self.NODES, *self.PODS, release="1.15", tie_break="first"))
 
     def test_random(self) -> None:
         """``random`` depends on the seed alone, and comes to every one of the best."""
@@ -105,8 +72,3 @@ class TestSummary:
         cpu = summarise(run).resources[0]
         assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
         assert (cpu.imbalance.standard_deviation, cpu.imbalance.max_min) == (0.25, 0.5)
-
-    @pytest.mark.parametrize(("number", "text"), [(0, "0"), (1, "1"), (1024, "1Ki"), (3 * 2**30, "3Gi"), (2**30 + 1, str(2**30 + 1))])
-    def test_amounts(self, number: int, text: str) -> None:
-        """Bytes are written with the largest unit that loses nothing."""
-        assert amount("memory", number) == text

@@ -1,22 +1,14 @@
 """Two schedulers side by side: what misled users of ``kubeclassic compare``."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from html import unescape
-from pathlib import Path
-from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.cli.report.tables import write_view
-from kubeclassic.core.decision.decision import Details
-from kubeclassic.core.engine import Engine
-from kubeclassic.framework.cycle.diagnosis import Diagnosis
 from kubeclassic.questions.compare.ask import CompareResult
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
@@ -39,55 +31,51 @@ MINE = CATALOGUE.with_(by_name, weight=1000000)
 """
 
 
-def scenario(*objects: KubeObject) -> Scenario:
+def scenario(*objects):
     """A scenario of objects in their order; pods without a node wait."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     return Scenario(tuple(item for item in objects if item not in waiting), waiting)
 
 
-def weighing(name: str, weight: int) -> Engine:
+def weighing(name, weight):
     """A scheduler of 1.16 with one priority."""
     rules = {"predicates": [{"name": "PodFitsResources"}], "priorities": [{"name": name, "weight": weight}]}
     return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
 
-def compared(objects: Scenario, engines: dict[str, Engine], **options: Any) -> CompareResult:
+def compared(objects, engines, **options):
     """The result of a comparison."""
     return CompareResult.of(compare(objects, engines, **options))
 
 
-def text_of(found: CompareResult) -> str:
+def text_of(found):
     """What ``-o table`` writes."""
     stream = io.StringIO()
     write_view(found.view(), stream)
     return stream.getvalue()
 
 
-def gated() -> CompareResult:
+def gated():
     """A pod with a scheduling gate beside one without, in a release that knows gates and in one that does not."""
     objects = scenario(node("n"), pod("held", schedulingGates=[{"name": "later"}]), pod("free"))
     return compared(objects, {"a": engine_for("1.16", {}), "b": engine_for("1.27", {})})
 
 
-def falling_out(mode: str) -> CompareResult:
+def falling_out(mode):
     """Two pods on two nodes, where one side packs and the other spreads."""
     there = pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"})
     objects = scenario(node("a"), node("b"), there, pod("p"), pod("q"))
     return compared(objects, {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)}, mode=mode)
 
 
-def sampled() -> Scenario:
+def sampled():
     """More nodes than a sampling scheduler looks at; the best comes last."""
     full = [pod(f"p{i:03}", on=f"n{i:03}", requests={"cpu": 3}) for i in range(199)]
     return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
 
 
 class TestTheMode:
-    def test_locked_is_the_default(self) -> None:
-        """Unless asked otherwise all decide on the same state, so that no difference follows from an earlier one."""
-        assert ran("compare", CLUSTER, "--a", "release=1.16", "--b", "release=1.27", "-o", "json", status=1).document["mode"] == LOCKED
-
-    def test_free_mode_names_the_first_difference(self) -> None:
+    def test_free_mode_names_the_first_difference(self):
         """In mode free the verdict is followed by the first pod on which the two differ, as later ones can follow from it."""
         found = falling_out(FREE)
         assert len(found.differences) == 2
@@ -104,7 +92,7 @@ class TestTheMode:
 
 
 class TestWhy:
-    def test_sampling_suggests_to_look_at_all_nodes(self) -> None:
+    def test_sampling_suggests_to_look_at_all_nodes(self):
         """Where the two look at different shares of the nodes, every form that people read suggests percentage=100."""
         engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
         found = compared(sampled(), engines)
@@ -113,12 +101,12 @@ class TestWhy:
             assert "with percentage=100 in both configurations" in text
         assert "percentage=100" not in text_of(falling_out(LOCKED))
 
-    def test_weighted_beside_weighted(self) -> None:
+    def test_weighted_beside_weighted(self):
         """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
         (first, _) = falling_out(LOCKED).differences
         assert first.causes["b"].text == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
 
-    def test_a_gated_pod_is_an_outcome_and_no_error(self) -> None:
+    def test_a_gated_pod_is_an_outcome_and_no_error(self):
         """A pod that one side does not try for its gates is counted as gated: not as an error, and not as placed by the other alone."""
         result = gated()
         record = result.record()
@@ -134,23 +122,10 @@ class TestWhy:
         assert "1 pod is gated by 1.16 or 1.27, and placed by the other one" in text
         assert "gated" in page_of(result)
 
-    def test_the_reasons_of_one_node_are_asked_for_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """To tell why one node does not fit, the reasons of the other nodes are not made."""
-
-        def refuse(self: object) -> None:
-            raise AssertionError("the reasons of all nodes were made")
-
-        monkeypatch.setattr(Diagnosis, "statuses", refuse)
-        monkeypatch.setattr(Details, "visited", property(refuse))
-        objects = scenario(node("a", labels={"disk": "hdd"}), node("b", labels={"disk": "ssd"}), pod("p", nodeSelector={"disk": "ssd"}))
-        empty = {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}}
-        found = compared(objects, {"a": engine_for("1.27", {}), "b": engine_for("1.16", empty)})
-        assert found.differences[0].causes["b"].text == "node(s) didn't match Pod's node affinity/selector"
-
 
 class TestConfigurations:
     @pytest.fixture
-    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def folder(self, tmp_path, monkeypatch):
         """A folder to work in, with a cluster and rules."""
         monkeypatch.chdir(tmp_path)
         items = [{"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for name in "ab"]
@@ -159,7 +134,7 @@ class TestConfigurations:
         (tmp_path / "rules_of_one_side.py").write_text(RULES)
         return tmp_path
 
-    def test_each_side_can_have_rules_of_its_own(self, folder: Path) -> None:
+    def test_each_side_can_have_rules_of_its_own(self, folder):
         """The key rules gives one side a user's own rules."""
         arguments = ["--a", "release=1.16", "--b", "release=1.16 rules=rules_of_one_side:MINE", "-o", "json"]
         (found,) = ran("compare", "cluster.json", *arguments, status=1).document["differences"]
@@ -168,7 +143,7 @@ class TestConfigurations:
 
 
 class TestForms:
-    def test_csv_has_a_line_for_each_difference(self) -> None:
+    def test_csv_has_a_line_for_each_difference(self):
         """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
         sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
         record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
@@ -176,18 +151,3 @@ class TestForms:
         wanted = [(found["pod"], name, cause["rule"] or "") for found in record["differences"] for name, cause in found["causes"].items()]
         assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
         assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"
-
-
-def test_the_status_of_one_row_is_that_of_all() -> None:
-    """What is asked for one node is what the list of all nodes has for it."""
-    engine = engine_for("1.27", {})
-    objects = scenario(node("a"), node("b", unschedulable=True), node("c", cpu="1"), pod("p", requests={"cpu": 2}), pod("q", nodeName=""))
-    record = compare(objects, {"a": engine, "b": engine_for("1.16", {})})
-    run_of = record.sides[0].run
-    details = run_of.ask(replace(objects.pending[0], metadata=replace(objects.pending[0].metadata, name="r"))).details
-    assert details is not None
-    statuses = details.statuses
-    assert [row for row in range(len(details.names)) if details.has_visited(row)] == sorted(details.visited)
-    for row, name in enumerate(details.names):
-        refusal = details.refusal(row)
-        assert (refusal.reasons if refusal else None) == (statuses[name].reasons if name in statuses else None)

@@ -1,14 +1,11 @@
 """Forms that people have: archives, tables, Policies and profiles of other versions, wrong names. Each is read, or names the right one."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
 import tarfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,7 +35,7 @@ PODS = {"dump/default/pods.json.gz": gzip.compress(POD)}
 MEMBERS = {"dump/nodes.yaml": NODE, **PODS, "dump/.hidden.yaml": b"kind: [", "dump/logs.txt": b"\0"}
 
 
-def zipped(members: dict[str, bytes], *, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(members, *, packing=zipfile.ZIP_DEFLATED):
     """A zip archive."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", packing) as archive:
@@ -47,10 +44,10 @@ def zipped(members: dict[str, bytes], *, packing: int = zipfile.ZIP_DEFLATED) ->
     return stream.getvalue()
 
 
-def in_tar(members: dict[str, bytes], mode: str = "w") -> bytes:
+def in_tar(members, mode="w"):
     """A tar archive, with a link and a folder besides."""
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=stream, mode=mode) as archive:
         for name, data in members.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
@@ -64,75 +61,65 @@ def in_tar(members: dict[str, bytes], mode: str = "w") -> bytes:
 ARCHIVES = {"dump.tar": in_tar, "dump.tar.gz": lambda members: in_tar(members, "w:gz"), "dump.zip": zipped, "dump": zipped}
 
 
-def refusal(name: str, content: bytes, tmp_path: Path) -> str:
+def refusal(name, content, tmp_path):
     """The error for a file of that name."""
     (tmp_path / name).write_bytes(content)
     return refusal_text(ManifestError, load, tmp_path / name).removeprefix(f"{tmp_path / name}: ")
 
 
-def told(*arguments: str, status: int = 2) -> str:
+def told(*arguments, status=2):
     """What a command line says on standard error."""
     return ran(*arguments, status=status).err
 
 
 class TestArchives:
     @pytest.mark.parametrize("name", ARCHIVES)
-    def test_an_archive_is_read_as_a_folder(self, name: str, tmp_path: Path) -> None:
+    def test_an_archive_is_read_as_a_folder(self, name, tmp_path):
         """tar, tar.gz and zip of a dump hold what the folder holds; hidden files, links and other files are left out."""
         (tmp_path / name).write_bytes(ARCHIVES[name](MEMBERS))
         assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [("Pod", "p"), ("Node", "n")]
 
-    def test_it_comes_through_a_pipe_too(self) -> None:
-        """Standard input may be an archive."""
-        assert len(load("-", stdin=io.BytesIO(in_tar(MEMBERS, "w:gz"))).objects) == 2
-
-    def test_errors_name_the_file_in_it(self, tmp_path: Path) -> None:
+    def test_errors_name_the_file_in_it(self, tmp_path):
         """What is wrong in an archive says in which of its files."""
         assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith("a/b.json, line 1, column 10: broken JSON: ")
 
     @pytest.mark.parametrize("path", ["../up.yaml", "/etc/nodes.yaml", "a/../../b.yaml", "..\\up.yaml"])
     @pytest.mark.parametrize("made", [zipped, in_tar])
-    def test_no_path_leads_out_of_it(self, made: Any, path: str, tmp_path: Path) -> None:
+    def test_no_path_leads_out_of_it(self, made, path, tmp_path):
         """A path that leads out of the archive is refused, although nothing is written to a disk."""
         assert refusal("d", made({path: NODE}), tmp_path) == f"expected a path that stays inside the archive, got {path!r}"
 
-    def test_a_path_is_bounded(self, tmp_path: Path) -> None:
+    def test_a_path_is_bounded(self, tmp_path):
         """A path of many thousand characters is refused, and shown in short."""
         says = refusal("d", in_tar({f"{'a' * 9000}.yaml": NODE}), tmp_path)
         assert says.startswith("expected paths of at most 4,096 characters without NUL, got ")
         assert len(says) < 200
 
-    def test_their_number_is_bounded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_their_number_is_bounded(self, tmp_path, monkeypatch):
         """More files than any dump has are refused."""
         monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
         says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
         assert says == "expected an archive of at most 3 files, got more"
 
     @pytest.mark.parametrize("made", [zipped, ARCHIVES["dump.tar.gz"]])
-    def test_their_size_is_bounded(self, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_their_size_is_bounded(self, made, tmp_path, monkeypatch):
         """Files that unpack to more than is allowed are refused, several small ones together too."""
         monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
         says = refusal("d", made({f"{i}.yaml": b" " * 9000 for i in range(5)}), tmp_path)
         assert "expected at most 30,720 bytes, got " in says
         assert "; set KUBECLASSIC_MAX_UNPACKED=" in says
 
-    def test_a_header_may_lie(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What counts is what a file unpacks to, not what the archive says of it."""
-        monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
-        content = zipped({"n.yaml": b" " * 90_000}).replace((90_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
-        assert "broken archive" in refusal("d", content, tmp_path) or "at most" in refusal("d", content, tmp_path)
-
     @pytest.mark.parametrize("cut", [200, 20])
-    def test_broken_ones_are_refused(self, cut: int, tmp_path: Path) -> None:
+    def test_broken_ones_are_refused(self, cut, tmp_path):
         """An archive that ends in the middle is one line."""
         for name, content in (("d.zip", zipped(MEMBERS)[:-cut]), ("d.tar", in_tar({"n.yaml": NODE * 400})[:2000])):
             assert refusal(name, content, tmp_path).startswith("broken archive, or one that ends in the middle")
 
-    def test_one_without_manifests_is_refused(self, tmp_path: Path) -> None:
+    def test_one_without_manifests_is_refused(self, tmp_path):
         """An archive of other files names what is wanted."""
         assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).endswith("with .gz in it, got an archive without manifests")
 
-    def test_other_archives_are_named(self, tmp_path: Path) -> None:
+    def test_other_archives_are_named(self, tmp_path):
         """What is not read says what it is and what to do."""
         says = refusal("d.tar.xz", in_tar(MEMBERS, "w:xz"), tmp_path)
         assert says == "got xz data, which is not read: unpack it first, or pack it as gzip, tar or zip"
@@ -140,42 +127,42 @@ class TestArchives:
 
 class TestInput:
     @pytest.mark.parametrize("text", [TABLE, TABLE_OF_ALL])
-    def test_a_table_of_kubectl(self, text: str, tmp_path: Path) -> None:
+    def test_a_table_of_kubectl(self, text, tmp_path):
         """What kubectl prints for people names the form that is wanted."""
         says = refusal("nodes.txt", text.encode(), tmp_path)
         assert says == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
 
-    def test_a_description_of_kubectl(self, tmp_path: Path) -> None:
+    def test_a_description_of_kubectl(self, tmp_path):
         """kubectl describe too."""
         assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith("expected objects, got the text of kubectl describe, which")
 
     @pytest.mark.parametrize("end", [-1, -12, -30, -42])
-    def test_a_dump_that_was_cut_off(self, end: int, tmp_path: Path) -> None:
+    def test_a_dump_that_was_cut_off(self, end, tmp_path):
         """Wherever JSON ends, it is said that it ends."""
         text = json.dumps({"kind": "List", "items": [{"kind": "Node", "metadata": {"name": "node-one"}, "spec": {"unschedulable": True}}]})
         assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
 
     @pytest.mark.parametrize("comment", ["// mine", "/* mine */", "# mine"])
-    def test_comments_in_json(self, comment: str, tmp_path: Path) -> None:
+    def test_comments_in_json(self, comment, tmp_path):
         """A Policy in JSON with a comment says that JSON has none."""
         says = refusal("p.json", f'{{"kind": "Policy",\n{comment}\n"apiVersion": "v1"}}'.encode(), tmp_path)
         assert says.endswith("broken JSON: got a comment, which JSON does not have")
 
-    def test_nothing_in_a_file(self, tmp_path: Path) -> None:
+    def test_nothing_in_a_file(self, tmp_path):
         """A file without nodes is named."""
         (tmp_path / "empty.json").write_text("[]")
         says = told("simulate", str(tmp_path / "empty.json"))
         assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
 
     @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
-    def test_a_claim_whose_annotations_were_removed(self, annotations: dict[str, str], said: int) -> None:
+    def test_a_claim_whose_annotations_were_removed(self, annotations, said):
         """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
         metadata = {"name": "data", "annotations": annotations}
         claim = {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {"volumeName": "v"}, "status": {"phase": "Bound"}}
         told = [str(one) for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings if "takes it as unbound" in str(one)]
         assert len(told) == said
 
-    def test_counts_of_a_table_are_written_alike(self) -> None:
+    def test_counts_of_a_table_are_written_alike(self):
         """A count of thousands has its comma beside an amount that has one."""
         table = Table("nodes", (Column("pods", "count"), Column("cpu", "cores")), [[9747, 11_471_000]])
         (_, line) = view_lines(View(title="t", verdict="v", sections=tables(table)), "table", None)
@@ -183,7 +170,7 @@ class TestInput:
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(tmp_path, monkeypatch):
     """A folder with a Policy of 1.17 and a profile of 1.23 that names a plugin of 1.22."""
     (tmp_path / "policy.json").write_text(json.dumps(NEWER_POLICY))
     (tmp_path / "profile.yaml").write_text(PROFILE)
@@ -201,30 +188,30 @@ class TestConfigurations:
     @pytest.mark.parametrize(
         ("command", "status"), [(["simulate", CLUSTER, "--policy"], 2), (["policy", "check"], 1), (["policy", "migrate"], 2)]
     )
-    def test_the_usual_version_of_1_17(self, command: list[str], status: int) -> None:
+    def test_the_usual_version_of_1_17(self, command, status):
         """A Policy of 1.17 to 1.22 on 1.16 says what to write, or which release to take."""
         assert self.READ in told(*command, "policy.json", status=status)
 
     @pytest.mark.parametrize(
         ("command", "status"), [(["simulate", CLUSTER, "--release", "1.27", "--profile"], 2), (["policy", "check"], 1)]
     )
-    def test_a_plugin_of_an_older_version(self, command: list[str], status: int) -> None:
+    def test_a_plugin_of_an_older_version(self, command, status):
         """A plugin that was in tree is not said to be unknown: what takes its place is named."""
         says = told(*command, "profile.yaml", status=status)
         assert self.CARRIED in says
         assert "--rules" not in says
 
-    def test_a_policy_is_no_profile(self) -> None:
+    def test_a_policy_is_no_profile(self):
         """--profile with a Policy names --policy."""
         assert "this is a Policy: --policy takes it" in told("simulate", CLUSTER, "--profile", "policy.json")
 
-    def test_a_profile_is_no_policy(self) -> None:
+    def test_a_profile_is_no_policy(self):
         """--policy with a profile names --profile."""
         says = told("simulate", CLUSTER, "--policy", "profile.yaml")
         assert "profile.yaml: expected one Policy or one ConfigMap, got a KubeSchedulerConfiguration, which --profile takes" in says
 
     @pytest.mark.parametrize("release", ["1.16", "1.20"])
-    def test_a_check_lists_every_fault(self, release: str) -> None:
+    def test_a_check_lists_every_fault(self, release):
         """policy check names the file, the entry and what it got, of all that is wrong, in text and in JSON."""
         extenders = [{"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0}, *({"urlPrefix": one, "bindVerb": "b"} for one in "yz")]
         priorities = [{"name": "LeastRequestedPriority", "weight": -3}, {"name": "Huh", "weight": 1}]
@@ -243,33 +230,13 @@ class TestConfigurations:
 
 
 class TestNames:
-    @pytest.mark.parametrize("release", ["latest", "1.37", "1.11"])
-    def test_releases(self, release: str) -> None:
-        """A release that there is not says in a word which there are, auto among them."""
-        says = told("simulate", CLUSTER, "--release", release)
-        assert says == f'kubeclassic: release: expected 1.12 to 1.36 or auto, got "{release}"\n'
-
-    def test_providers(self) -> None:
-        """The option and the providers are named."""
-        says = told("simulate", CLUSTER, "--provider", "Foo")
-        wanted = "expected DefaultProvider or ClusterAutoscalerProvider"
-        assert says == f'kubeclassic: --provider: plugin "Foo" has not been registered, {wanted}\n'
-
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_gates(self, release: str) -> None:
-        """The option is named, and near gates, or where all are listed."""
-        says = told("simulate", CLUSTER, "--release", release, "--feature-gates", "Foo=true")
-        wanted = f"`kubeclassic releases {release}` lists those of {release}"
-        assert says == f"kubeclassic: --feature-gates: unrecognized feature gate: Foo; {wanted}\n"
-        assert "gate" in ran("releases", release).out
-
-    def test_namespaces(self) -> None:
+    def test_namespaces(self):
         """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
         says = told("simulate", CLUSTER, "-n", "shp", status=1)
         wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
         assert wanted in says
 
-    def test_pods_and_fields_of_edits(self) -> None:
+    def test_pods_and_fields_of_edits(self):
         """--set with a misspelled pod or field names the near one."""
         says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
         assert 'did you mean "analytics/yearly-report"' in says

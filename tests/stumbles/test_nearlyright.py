@@ -1,54 +1,49 @@
 """What-if where something is nearly right, or two things are wrong at once: the failing term is named, and what was meant comes first."""
 
-from __future__ import annotations
-
 import json
 import shlex
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.program import ran
 
-Json = dict[str, Any]
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NOT_READY = [{"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
 GPU = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
 
 
-def node(name: str, pool: str, taints: list[Json], cpu: str = "4", gpus: str | None = None) -> Json:
+def node(name, pool, taints, cpu="4", gpus=None):
     """A node of zone a."""
     allocatable = {"cpu": cpu, "memory": "8Gi", "pods": "20", **({} if gpus is None else {"nvidia.com/gpu": gpus})}
     metadata = {"name": name, "labels": {HOST: name, "pool": pool, "disk": "ssd", ZONE: "a"}}
     return {"kind": "Node", "metadata": metadata, "spec": {"taints": taints}, "status": {"allocatable": allocatable}}
 
 
-def pod(name: str, cpu: str = "100m", namespace: str = "shop", **spec: Any) -> Json:
+def pod(name, cpu="100m", namespace="shop", **spec):
     """A pod; *spec*: more of its spec."""
     container = {"name": "c", "resources": {"requests": {"cpu": cpu, **spec.pop("requests", {})}}}
     metadata = {"name": name, "namespace": namespace, "labels": {"app": name.rpartition("-")[0] or name}}
     return {"kind": "Pod", "metadata": metadata, "spec": {"containers": [container], **spec}}
 
 
-def near(app: str, key: str = HOST) -> Json:
+def near(app, key=HOST):
     """Required affinity to pods of *app*."""
     return {"podAffinity": {REQUIRED: [{"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key}]}}
 
 
-def on_nodes(**expression: Any) -> Json:
+def on_nodes(**expression):
     """Required node affinity of one expression, over fields with *fields*."""
     field = "matchFields" if expression.pop("fields", False) else "matchExpressions"
     return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{field: [expression]}]}}}
 
 
-def tolerating(**toleration: str) -> list[Json]:
+def tolerating(**toleration):
     """One toleration."""
     return [{"operator": "Equal", **toleration}]
 
 
-def spread(key: str) -> list[Json]:
+def spread(key):
     """One constraint of the spread."""
     return [{"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}]
 
@@ -93,10 +88,10 @@ STORAGE = [
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Any:
+def asked(tmp_path):
     """A function that asks what would help a pod of the cluster, or of a cluster of other *nodes*; the JSON and the text."""
 
-    def found(name: str, *options: str, nodes: list[Json] = NODES) -> tuple[Json, str]:
+    def found(name, *options, nodes=NODES):
         path = tmp_path / "cluster.json"
         path.write_text(json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}), encoding="utf-8")
         words = ["explain", str(path), name, "--what-if", "--alone", "--release", "1.27", *options]
@@ -144,7 +139,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", FIRST)
-def test_what_was_meant_comes_first(name: str, asked: Any) -> None:
+def test_what_was_meant_comes_first(name, asked):
     """Of what is misspelt the right form comes first, with a second change where it alone is not enough; and it is the --set line."""
     found, text = asked(name)
     first = found["suggestions"][0]
@@ -156,30 +151,20 @@ def test_what_was_meant_comes_first(name: str, asked: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_the_failing_term_is_named(name: str, asked: Any) -> None:
+def test_the_failing_term_is_named(name, asked):
     """What nothing in the cluster is like is named before anything is suggested, in the field's words."""
     text = asked(name)[1].partition("Change the")[0]
     assert all(sentence in text for sentence in NAMED[name])
 
 
-def test_no_change_is_told_twice(asked: Any) -> None:
-    """The same edits come once, whatever led to them."""
-    several = 0
-    for name in FIRST:
-        patches = [frozenset(one["patch"]) for one in asked(name)[0]["suggestions"]]
-        assert len(set(patches)) == len(patches)
-        several += len(patches) > 1
-    assert several
-
-
-def test_a_node_that_has_no_device_is_not_given_one(asked: Any) -> None:
+def test_a_node_that_has_no_device_is_not_given_one(asked):
     """A pod that asks for a GPU is not told to ask for none, nor that other nodes get some, while a node has them."""
     edits = [edit for name in ("value", "elsewhere") for one in asked(name)[0]["suggestions"] for edit in one["patch"]]
     assert edits
     assert not any("nvidia.com/gpu=0" in edit or "allocatable.nvidia.com/gpu" in edit for edit in edits)
 
 
-def test_a_sick_node_is_not_tolerated(asked: Any) -> None:
+def test_a_sick_node_is_not_tolerated(asked):
     """A node that is not ready is to be made ready; a pod is not told to tolerate that, nor a cordon."""
     found, text = asked("huge")
     assert not any("tolerations" in edit for one in found["suggestions"] for edit in one["patch"])
@@ -190,7 +175,7 @@ def test_a_sick_node_is_not_tolerated(asked: Any) -> None:
     assert "olerate the taint" not in asked("web-0", nodes=cordoned)[1]
 
 
-def test_more_tolerations_than_are_needed_are_not_told(asked: Any) -> None:
+def test_more_tolerations_than_are_needed_are_not_told(asked):
     """Where every node has a taint, tolerating this one alone is told, not this one and others besides."""
     closed = [{"key": "maintenance", "value": "yes", "effect": "NoSchedule"}]
     nodes = [{**one, "spec": {"taints": one["spec"]["taints"] + closed}} for one in NODES]

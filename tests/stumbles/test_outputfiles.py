@@ -1,7 +1,5 @@
 """What users stumbled over where results are written and paths are read: devices, pipes, links, full disks, odd names and consoles."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -9,7 +7,6 @@ import resource
 import stat
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -25,29 +22,30 @@ SIMULATE = ["simulate", "cluster.yaml", "-o", "name"]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder with a cluster."""
     (tmp_path / "cluster.yaml").write_text(NODE + POD, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def write(path: str | Path, text: str) -> None:
+def write(path, text):
     """Write *text* as a command does."""
     with writing(str(path)) as stream:
         stream.write(text)
 
 
-def shell(line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def shell(line, *arguments):
     """Run the program after a *line* of the shell, which changes its streams."""
     ran = ["sh", "-c", f'{line}; exec "$@"', "sh", *command(*arguments)]
     return subprocess.run(ran, capture_output=True, text=True, timeout=120, check=False)
+
 
 OTHER = "--output: expected another file, got more.json, which is an input too"
 
 
 class TestDevices:
-    def test_a_device_is_written_to(self, tmp_path: Path) -> None:
+    def test_a_device_is_written_to(self, tmp_path):
         """A device, here a terminal, is opened and written; it stays a device, also behind a link."""
         ours, theirs = os.openpty()
         name, link = os.ttyname(theirs), tmp_path / "link"
@@ -59,7 +57,7 @@ class TestDevices:
         os.close(ours)
         os.close(theirs)
 
-    def test_a_named_pipe_is_written_to(self, tmp_path: Path) -> None:
+    def test_a_named_pipe_is_written_to(self, tmp_path):
         """A named pipe is opened and written; it stays a pipe."""
         pipe, read = tmp_path / "pipe", []
         os.mkfifo(pipe)
@@ -70,7 +68,7 @@ class TestDevices:
         assert (read, stat.S_ISFIFO(pipe.stat().st_mode), os.listdir(tmp_path)) == (["hello"], True, ["pipe"])
 
     @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
-    def test_an_open_descriptor_is_written_to(self, tmp_path: Path, form: str) -> None:
+    def test_an_open_descriptor_is_written_to(self, tmp_path, form):
         """``/dev/fd/N``, as of ``>(...)``, is written where it stands, even where it is a file: what is in it stays."""
         log = tmp_path / "log"
         log.write_text("first\n")
@@ -79,7 +77,7 @@ class TestDevices:
             write(str(tmp_path / form) if form == "link" else form.format(stream.fileno()), "second\n")
         assert log.read_text() == "first\nsecond\n"
 
-    def test_dev_stdout_is_standard_output(self, folder: Path) -> None:
+    def test_dev_stdout_is_standard_output(self, folder):
         """``--output /dev/stdout`` appends to where standard output goes."""
         (folder / "log").write_text("first\n")
         with (folder / "log").open("a") as log:
@@ -88,7 +86,7 @@ class TestDevices:
 
 
 class TestFiles:
-    def test_of_two_runs_the_last_one_wins_whole(self, tmp_path: Path) -> None:
+    def test_of_two_runs_the_last_one_wins_whole(self, tmp_path):
         """Two runs that write one file do not mix: it is that of the run that ended last."""
         with writing(str(tmp_path / "out")) as first:
             first.write("first " * 10_000)
@@ -97,9 +95,9 @@ class TestFiles:
         assert (tmp_path / "out").read_text() == "first " * 10_000 + "end"
         assert os.listdir(tmp_path) == ["out"]
 
-    def test_mode_and_owner_stay(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_mode_and_owner_stay(self, tmp_path, monkeypatch):
         """A replaced file keeps its mode, and its owner where that is allowed."""
-        given: list[tuple[int, int]] = []
+        given = []
         monkeypatch.setattr(os, "chown", lambda path, user, group: given.append((user, group)))
         (tmp_path / "out").write_text("old")
         os.chmod(tmp_path / "out", 0o604)
@@ -107,11 +105,11 @@ class TestFiles:
         assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
         assert given == [(os.getuid(), os.getgid())]
 
-    def test_a_file_that_is_read_only_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_that_is_read_only_is_refused(self, tmp_path, monkeypatch):
         """A file that may not be written is not replaced either."""
         opened = os.open
 
-        def refuse(path: str, flags: int, *more: int, **named: int) -> int:
+        def refuse(path, flags, *more, **named):
             if flags & os.O_WRONLY and str(path).endswith("out"):
                 raise PermissionError(errno.EACCES, "Permission denied", path)
             return opened(path, flags, *more, **named)
@@ -122,7 +120,7 @@ class TestFiles:
             write(tmp_path / "out", "new")
         assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
 
-    def test_links(self, tmp_path: Path) -> None:
+    def test_links(self, tmp_path):
         """A link to nothing gets its file and stays; links in a circle are refused."""
         for name, target in (("dangling", "real"), ("a", "b"), ("b", "a")):
             (tmp_path / name).symlink_to(target)
@@ -131,7 +129,7 @@ class TestFiles:
         with pytest.raises(OutputError, match=r"a: cannot be written: too many levels of symbolic links$"):
             write(tmp_path / "a", "x")
 
-    def test_a_full_disk_leaves_no_part(self, tmp_path: Path) -> None:
+    def test_a_full_disk_leaves_no_part(self, tmp_path):
         """Where a file cannot be finished the old one stays, and no part of the new one."""
         (tmp_path / "out").write_text("old")
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -144,14 +142,14 @@ class TestFiles:
         assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
 
     @pytest.mark.parametrize("name", ["", "a\0b", "folder/"])
-    def test_names_that_are_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def test_names_that_are_none(self, tmp_path, monkeypatch, name):
         """No name, a name with a NUL, and a folder's are refused."""
         monkeypatch.chdir(tmp_path)
         with pytest.raises(OutputError):
             write(name, "x")
         assert os.listdir(tmp_path) == []
 
-    def test_any_text_can_be_written(self, tmp_path: Path) -> None:
+    def test_any_text_can_be_written(self, tmp_path):
         """Files are UTF-8 whatever the locale; a lone surrogate, which UTF-8 does not have, is an escape, in YAML too."""
         write(tmp_path / "out", "\xe9 \ud800")
         assert (tmp_path / "out").read_bytes() == b"\xc3\xa9 \\ud800"
@@ -174,7 +172,7 @@ class TestSameFiles:
             ("policy migrate more.json --output more.json", OTHER),
         ],
     )
-    def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str) -> None:
+    def test_an_input_is_not_written_over(self, folder, arguments, says):
         """An output that is an input too, or the file of another output, is refused before anything is written."""
         (folder / "more.json").write_text('{"kind": "Policy", "apiVersion": "v1"}')
         (folder / "link.yaml").symlink_to("cluster.yaml")
@@ -182,11 +180,11 @@ class TestSameFiles:
         assert ran(*arguments.split(), status=2).err.startswith(f"kubeclassic: {says}")
         assert {path.name: path.read_text() for path in folder.iterdir()} == before
 
-    def test_a_device_may_be_named_twice(self, folder: Path) -> None:
+    def test_a_device_may_be_named_twice(self, folder):
         """Nothing is written over where two outputs are one device."""
         assert run(["replay", "cluster.yaml", "--until", "1", "--output", "/dev/null", "--series", "/dev/null"]) in (0, 1, 130)
 
-    def test_a_new_file_beside_the_inputs(self, folder: Path) -> None:
+    def test_a_new_file_beside_the_inputs(self, folder):
         """A file that is not there yet may be written to a folder of inputs."""
         assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
         assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
@@ -202,17 +200,17 @@ class TestStreams:
             ("exec 2>/dev/full", 0, ""),
         ],
     )
-    def test_closed_and_full_streams(self, line: str, status: int, told: str) -> None:
+    def test_closed_and_full_streams(self, line, status, told):
         """A standard output that is closed or full is told of in one line, with exit status 2; standard error may be either."""
         done = shell(line, "--version")
         assert (done.returncode, done.stderr.strip()) == (status, told)
 
-    def test_closed_standard_input(self, folder: Path) -> None:
+    def test_closed_standard_input(self, folder):
         """So is a standard input that is closed and was to be read."""
         done = shell("exec <&-", "policy", "check", "-")
         assert (done.returncode, done.stderr) == (2, "kubeclassic: invalid policy: standard input: bad file descriptor\n")
 
-    def test_a_reader_that_has_gone(self) -> None:
+    def test_a_reader_that_has_gone(self):
         """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of SIGPIPE."""
         ours, theirs = os.pipe()
         os.close(ours)
@@ -220,12 +218,12 @@ class TestStreams:
         os.close(theirs)
         assert (done.returncode, done.stderr) == (141, "")
 
-    def test_a_console_without_the_letters(self, folder: Path) -> None:
+    def test_a_console_without_the_letters(self, folder):
         """A plain ASCII console shows other letters, and bytes of names that are none, as escapes."""
         (folder / "cluster.yaml").write_text(NODE + POD.replace("web", "caf\xe9"), encoding="utf-8")
         done = program(*SIMULATE, environment=PLAIN)
         assert (done.returncode, done.stdout) == (0, "default/caf\\xe9 a\n")
-        done = program("policy", "check", os.fsencode("\xe9.json"), environment=PLAIN)  # type: ignore[arg-type]  # a name as bytes
+        done = program("policy", "check", os.fsencode("\xe9.json"), environment=PLAIN)
         assert (done.returncode, done.stderr) == (2, "kubeclassic: invalid policy: \\udcc3\\udca9.json: no such file or directory\n")
 
 
@@ -243,13 +241,13 @@ class TestValues:
             (["simulate", "cluster.yaml", "--seed", "1_0"], "expected a whole number, got '1_0'"),
         ],
     )
-    def test_values_that_are_none(self, folder: Path, arguments: list[str], says: str) -> None:
+    def test_values_that_are_none(self, folder, arguments, says):
         """Empty names, names with a NUL, and numbers in other digits than 0 to 9 are refused in one line."""
         told = ran(*arguments, status=2).err
         assert says in told
         assert told.count("\n") == 1
 
-    def test_a_configuration_that_names_a_path_with_nul(self, folder: Path) -> None:
+    def test_a_configuration_that_names_a_path_with_nul(self, folder):
         """So is such a name in a file."""
         source = {"policy": {"file": {"path": "a\0b"}}}
         (folder / "config.json").write_text(json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source}))

@@ -1,22 +1,17 @@
 """What people read fits their terminal and says it in plain words, on a dump with every oddity too."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from kubeclassic.cli.console import progress
-from tests.support.madedump import Size, write
+from tests.support.manifests import node, pod
 from tests.support.program import Terminal, ran
 
 WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
-Printed = Callable[..., tuple[str, str]]
 
 POLICY = {
     "kind": "Policy",
@@ -28,25 +23,33 @@ POLICY = {
     ],
 }
 """A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
+LONG = "a-service-whose-team-likes-names-that-say-everything-about-it-and-then-some"
+DUMP = [
+    *(node(f"general-{number}", "2", labels={"topology.kubernetes.io/zone": f"north-{number}"}) for number in range(3)),
+    *(pod(f"huge-{number}", requests={"memory": "5Ei"}, on="general-0") for number in range(2)),
+    *(pod(f"{LONG}-{number:09}", "600m", metadata={"uid": f"{number}"}) for number in range(9)),
+    pod("refused", priorityClassName="missing-class"), pod("done", on="general-1", status={"phase": "Succeeded"}),
+]  # fmt: skip
+"""Sums that wrap, long names that differ at their ends, a pod that is refused and one that has finished."""
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a made dump and a Policy."""
+def folder(tmp_path_factory):
+    """A folder with the dump and the Policy."""
     found = tmp_path_factory.mktemp("printing")
-    write(found / "dump.json", Size(nodes=15, pods=300))
+    (found / "dump.json").write_text(json.dumps({"kind": "List", "items": DUMP}))
     (found / "policy.json").write_text(json.dumps(POLICY))
     return found
 
 
 @pytest.fixture
-def printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Printed:
+def printed(folder, monkeypatch):
     """A function from a width and arguments to what a terminal of that width gets: standard output and standard error."""
     monkeypatch.chdir(folder)
     return lambda width, *arguments: ran(*arguments, status=(0, 1), columns=width)
 
 
-def too_long(text: str, width: int) -> list[str]:
+def too_long(text, width):
     """The lines of *text* that are longer than *width*, but for words that are so by themselves."""
     return [line for line in text.splitlines() if len(line) > width and len(line.split()) > 1]
 
@@ -54,28 +57,28 @@ def too_long(text: str, width: int) -> list[str]:
 class TestWidth:
     @WIDTHS
     @pytest.mark.parametrize("mode", ["locked", "free"])
-    def test_a_comparison_fits(self, printed: Printed, width: int, mode: str) -> None:
+    def test_a_comparison_fits(self, printed, width, mode):
         """Tables and sentences of ``compare`` fit the terminal."""
         out, err = printed(width, "compare", "dump.json", "--a", "release=1.16", "--b", "release=1.27", "--mode", mode, "--show", "2")
         assert too_long(out + err, width) == []
         assert "--show" in out
 
     @WIDTHS
-    def test_notes_on_a_policy_fit(self, printed: Printed, width: int) -> None:
+    def test_notes_on_a_policy_fit(self, printed, width):
         """So do the notes and tables of ``policy check`` and ``policy migrate``; the profile stays as it is."""
         assert too_long("".join(printed(width, "policy", "check", "policy.json")), width) == []
         _, err = printed(width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json")
         assert too_long(err, width) == []
 
     @WIDTHS
-    def test_what_runs_and_the_summary_fit(self, printed: Printed, width: int) -> None:
+    def test_what_runs_and_the_summary_fit(self, printed, width):
         """The lists of rules of --verbose, and the sentences of a summary, are broken between words."""
         _, err = printed(width, "simulate", "dump.json", "--release", "1.16", "--verbose")
         assert "ignored: " in err
         assert "\npriorities: " in err
         assert [line for line in too_long(err, width) if "a-service-whose-team" not in line] == []
 
-    def test_names_stay_apart_in_a_wide_table(self, printed: Printed) -> None:
+    def test_names_stay_apart_in_a_wide_table(self, printed):
         """Columns go below before the names of pods become so short that they look alike."""
         out, _ = printed(60, "simulate", "dump.json", "-o", "wide")
         block = out.partition("\n\n")[0].splitlines()[1:]
@@ -84,21 +87,21 @@ class TestWidth:
 
 
 class TestWords:
-    def test_what_is_measured_is_said(self, printed: Printed) -> None:
+    def test_what_is_measured_is_said(self, printed):
         """How evenly nodes are used is said in words, and each word is explained."""
         out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16")
         assert "cpu fullest - emptiest" in out
         assert "imbalance: the standard deviation of the nodes' use" in out
         assert "max-min" not in out
 
-    def test_a_sum_that_wraps_has_no_share(self, printed: Printed) -> None:
+    def test_a_sum_that_wraps_has_no_share(self, printed):
         """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion percent."""
         _, err = printed(100, "simulate", "dump.json", "--release", "1.16")
         (line,) = (line for line in err.splitlines() if line.startswith("memory "))
         assert "overflow" in line
         assert "-" not in line.partition("TiB")[2]
 
-    def test_a_pod_that_is_refused_says_why(self, printed: Printed) -> None:
+    def test_a_pod_that_is_refused_says_why(self, printed):
         """``explain`` of a pod that the API server would refuse is the reason, not that there is no such pod."""
         _, err = printed(200, "simulate", "dump.json", "--release", "1.16", "--verbose")
         refused = next(line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line)
@@ -107,7 +110,7 @@ class TestWords:
 
 
 class TestProgress:
-    def test_events_on_a_terminal_are_whole(self, printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_events_on_a_terminal_are_whole(self, printed, monkeypatch):
         """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is broken into lines."""
         monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
         monkeypatch.setattr(progress, "TO_BAR", 0.0)
@@ -115,7 +118,7 @@ class TestProgress:
         assert all(json.loads(line)["event"] for line in out.splitlines())
         assert "replaying" not in out + err
 
-    def test_its_words_have_the_terminals_own_colour(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_its_words_have_the_terminals_own_colour(self, monkeypatch):
         """The words of a bar are not cyan or yellow, which cannot be read on white."""
         stream = Terminal()
         monkeypatch.setattr(sys, "stderr", stream)
@@ -127,16 +130,3 @@ class TestProgress:
             while "scheduling" not in stream.getvalue():
                 time.sleep(0.01)
         assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
-
-
-def test_a_page_does_not_publish_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page names the files that were read, not the folders of the one who made it: in its warnings and its command neither."""
-    dump = tmp_path / "dump.json"
-    odd = {"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulabel": True}, "status": {"allocatable": {"cpu": "1", "pods": "1"}}}
-    dump.write_text(json.dumps({"kind": "List", "items": [odd]}), encoding="utf-8")
-    for words in (["simulate", str(dump)], ["simulate", str(dump), f"--report={tmp_path / 'page.html'}"]):
-        monkeypatch.setattr("sys.argv", ["kubeclassic", *words, "-o", "html"])
-        page = ran(*words, "-o", "html", status=(0, 1)).out
-        assert "dump.json" in page
-        assert "unschedulabel" in page
-        assert str(tmp_path) not in page

@@ -1,9 +1,5 @@
 """``--strict``: what is a warning without it is an error."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from kubeclassic.api.load import load
@@ -22,7 +18,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("spec", "wanted"), [('{"nodeNam": "n"}', UNKNOWN), ('{"priority": 1, "priority": 2}', TWICE)])
-def test_strict_refuses_what_nobody_reads(form: str, spec: str, wanted: str, tmp_path: Path) -> None:
+def test_strict_refuses_what_nobody_reads(form, spec, wanted, tmp_path):
     """An unknown field or a key given twice is a warning in manifests, recordings and scenarios, and an error with --strict."""
     (tmp_path / "n.yaml").write_text("{kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 4, pods: 9}}}")
     (tmp_path / "p.json").write_text(FORMS[form] % spec)
@@ -84,7 +80,7 @@ CRON_JOB = "{kind: CronJob, metadata: {name: d}, spec: {jobTemplate: {spec: {tem
     ("manifest", "outer"),
     [("{kind: Pod, metadata: {name: p}, spec: {%s}}", ""), (DEPLOYMENT, "spec.template."), (CRON_JOB, "spec.jobTemplate.spec.template.")],
 )
-def test_what_an_api_server_refuses_is_told(manifest: str, outer: str, spec: str, tmp_path: Path) -> None:
+def test_what_an_api_server_refuses_is_told(manifest, outer, spec, tmp_path):
     """A pod that no API server would store is read with a warning that says why, and refused under --strict; so is a template."""
     file = tmp_path / "p.yaml"
     file.write_text(manifest % spec)
@@ -102,7 +98,7 @@ def test_what_an_api_server_refuses_is_told(manifest: str, outer: str, spec: str
         ("status: {capacity: {pods: -1}}", 'status.capacity[pods]: expected 0 or more, got "-1"'),
     ],
 )  # fmt: skip
-def test_nodes_that_no_api_server_has(fields: str, wanted: str, tmp_path: Path) -> None:
+def test_nodes_that_no_api_server_has(fields, wanted, tmp_path):
     """The same for the taints and amounts of nodes."""
     file = tmp_path / "n.yaml"
     file.write_text(f"{{kind: Node, metadata: {{name: n}}, {fields}}}")

@@ -1,14 +1,10 @@
 """Verdicts that do not say more than is known: extenders that were not asked, intervals that overlap, inputs without pods or events."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 import yaml
@@ -19,26 +15,25 @@ from tests.conftest import ROOT
 from tests.support.manifests import pod
 from tests.support.program import ran
 
-Json = dict[str, Any]
 CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
 EXTENDER = {"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 5}
 POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
 
 
-def plain(page: str) -> str:
+def plain(page):
     """The text of a page."""
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A working folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def written(name: str, *documents: Json) -> str:
+def written(name, *documents):
     """The name of a file with *documents*."""
     Path(name).write_text(yaml.safe_dump_all(documents), encoding="utf-8")
     return name
@@ -47,7 +42,7 @@ def written(name: str, *documents: Json) -> str:
 class Extender(BaseHTTPRequestHandler):
     """An extender that lets every node pass, and scores none."""
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         """Answer a request to filter or to prioritize."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         answer = [] if self.path.endswith("prioritize") else {"Nodes": asked.get("Nodes") or asked.get("nodes")}
@@ -55,12 +50,12 @@ class Extender(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps(answer).encode())
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format, *args):
         """Say nothing."""
 
 
 @pytest.fixture
-def extender() -> Iterator[str]:
+def extender():
     """The address of an extender that runs."""
     server = HTTPServer(("127.0.0.1", 0), Extender)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -70,7 +65,7 @@ def extender() -> Iterator[str]:
 
 
 class TestExtendersOfAPolicy:
-    def test_the_verdict_says_that_one_was_left_out(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_verdict_says_that_one_was_left_out(self, folder, capsys):
         """A Policy with an extender that was not called is migrated "leaving out 1 extender": headline and cards say it."""
         policy = written("policy.yaml", POLICY)
         assert run(["policy", "migrate", policy, "--release", "1.15", "--check", CLUSTER, "--report", "m.html"]) in (0, 1)
@@ -79,7 +74,7 @@ class TestExtendersOfAPolicy:
         assert "extenders left out" in page
         assert "1 configured extender is not called" in capsys.readouterr().err
 
-    def test_errors_on_both_sides_agree_on_nothing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_errors_on_both_sides_agree_on_nothing(self, folder, capsys):
         """An extender that does not answer fails every decision on both sides: the headline says it, and the exit status is 1."""
         policy = written("policy.yaml", POLICY)
         cluster = written("cluster.yaml", NODE, pod("p"), pod("q"))
@@ -91,7 +86,7 @@ class TestExtendersOfAPolicy:
         run(["compare", cluster, "--a", "policy=policy.yaml extenders=call", "--b", "policy=policy.yaml extenders=call"])
         assert "All 2 decisions are the same, but 2 of them ended in an error on both sides." in capsys.readouterr().out
 
-    def test_recorded_answers_count(self, folder: Path, extender: str) -> None:
+    def test_recorded_answers_count(self, folder, extender):
         """``--extenders record`` and ``replay FILE`` work as for ``compare``: then nothing is left out."""
         policy = written("policy.yaml", {**POLICY, "extenders": [{**EXTENDER, "urlPrefix": extender}]})
         cluster = written("cluster.yaml", NODE, {**NODE, "metadata": {"name": "m"}}, pod("p"))
@@ -104,7 +99,7 @@ class TestExtendersOfAPolicy:
             assert "leaving out" not in page
             assert "the check called them, or took their kept answers" in page
 
-    def test_python_takes_the_same(self, folder: Path) -> None:
+    def test_python_takes_the_same(self, folder):
         """In Python it is ``migrate(..., extenders=...)``, with the same words."""
         found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
         assert found.report.left_out == 1
@@ -113,14 +108,14 @@ class TestExtendersOfAPolicy:
         assert "--extenders needs --check" in ran("policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off", status=2).err
 
 
-def from_a_server(item: Json) -> Json:
+def from_a_server(item):
     """*item* as ``kubectl get -o json`` prints it."""
     metadata = {**item["metadata"], "uid": item["metadata"]["name"], "creationTimestamp": "2026-01-01T00:00:00Z"}
     return {**item, "metadata": metadata}
 
 
 class TestInputsThatLack:
-    def test_nodes_without_pods(self, folder: Path) -> None:
+    def test_nodes_without_pods(self, folder):
         """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning says so."""
         nodes = written("nodes.yaml", from_a_server(NODE))
         neat = written("neat.yaml", {**NODE, "status": {**NODE["status"], "nodeInfo": {"kubeletVersion": "v1.30.1"}}})
@@ -133,7 +128,7 @@ class TestInputsThatLack:
         whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
         assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
 
-    def test_pods_that_are_refused(self, folder: Path) -> None:
+    def test_pods_that_are_refused(self, folder):
         """Pods refused for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
         cluster = written("cluster.yaml", NODE, pod("p"), pod("q", priorityClassName="none"))
         said = ran("simulate", cluster, status=(0, 1)).err
@@ -141,7 +136,7 @@ class TestInputsThatLack:
         said = ran("simulate", cluster, "-o", "html", status=(0, 1)).out
         assert "The pod finds a node; 1 more is refused by the API server." in plain(said)
 
-    def test_an_edit_that_changes_nothing(self, folder: Path) -> None:
+    def test_an_edit_that_changes_nothing(self, folder):
         """An edit that changes nothing says so: on the command line, in JSON and in Python."""
         cluster, edit = written("cluster.yaml", NODE, pod("p")), "node pool=gpu taints-=nvidia.com/gpu"
         sentence = f"--set '{edit}': nothing changed: 1 Node, and each is so already"
@@ -151,7 +146,7 @@ class TestInputsThatLack:
         for given in (cluster, kubeclassic.Cluster.load(cluster)):
             assert sentence in list(map(str, kubeclassic.simulate(given, edits=edit).warnings))
 
-    def test_a_replay_without_events(self, folder: Path) -> None:
+    def test_a_replay_without_events(self, folder):
         """A replay of a file in which nothing happens says so."""
         assert "warning: got no Pod and no event, so nothing happens in this replay\n" in ran("replay", written("nodes.yaml", NODE)).err
         assert "nothing happens" not in ran("replay", written("pods.yaml", NODE, pod("p"))).err

@@ -1,13 +1,7 @@
 """Words that one cannot place: progress, captions, and sentences that do not fit what they are about."""
 
-from __future__ import annotations
-
-import inspect
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -15,7 +9,6 @@ import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
-from kubeclassic.simulation.sides import MODES, Mode
 from tests.conftest import ROOT
 from tests.support.program import ran
 
@@ -28,19 +21,19 @@ WITHOUT_INPUT = {
 """Documents without warnings, and why."""
 
 
-def printed(*arguments: str, status: int) -> str:
+def printed(*arguments, status):
     """What a command prints on standard output, and then on standard error."""
     return "".join(ran(*arguments, status=status))
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_every_document_has_warnings(name: str) -> None:
+def test_every_document_has_warnings(name):
     """Each JSON that answers about an input has ``warnings``, always, and the schema says so."""
     schema = json.loads(printed("schema", name, status=0))
     assert ('"warnings"' in json.dumps(schema)) == (name not in WITHOUT_INPUT)
 
 
-def test_a_drain_names_whom_it_closes() -> None:
+def test_a_drain_names_whom_it_closes():
     """Where reasons call nodes unschedulable that only the drain closes, that is said."""
     line = "the unschedulable nodes are those that this drain cordons; none is cordoned in the input"
     drained = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
@@ -51,25 +44,9 @@ def test_a_drain_names_whom_it_closes() -> None:
 
 
 @pytest.mark.parametrize(("resource", "said"), [("cpu", "cpu has run out"), ("pods", "pods are as many as allowed")])
-def test_what_runs_out(resource: str, said: str) -> None:
+def test_what_runs_out(resource, said):
     """Places for pods do not "has run out"."""
     assert short_name(resource) + used_up(resource) == said
-
-
-def test_decisions_are_no_cycles() -> None:
-    """Pages and texts of simulate and compare count decisions; cycles are the engine's word."""
-    html = printed("compare", CLUSTER, "--a", "1.12", "--b", "1.16", "-o", "html", status=1)
-    assert "22 pods, 22 decisions, mode locked" in html
-    assert ">Cycles<" not in html
-    text = printed("compare", CLUSTER, "--a", "1.12", "--b", "1.16", status=1)
-    assert "locked: 22 pods, 22 decisions" in text
-
-
-@pytest.mark.parametrize("function", [kubeclassic.compare, kubeclassic.upgrade])
-def test_a_mode_is_one_of_two(function: Callable[..., object]) -> None:
-    """Type checkers know the modes, so that ``mode="lockd"`` does not pass."""
-    assert inspect.signature(function).parameters["mode"].annotation == "Mode"
-    assert get_args(Mode) == MODES
 
 
 PUZZLES = re.compile(r"among the best|held back|passed over|not admitted|\bcycles\b|\blots\b|amongBest|heldBack|passedOver", re.IGNORECASE)
@@ -77,18 +54,18 @@ PUZZLES = re.compile(r"among the best|held back|passed over|not admitted|\bcycle
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_json_has_no_puzzles(name: str) -> None:
+def test_json_has_no_puzzles(name):
     """Each schema has one plain term: equally good, gated, ignored, refused, decisions."""
     assert PUZZLES.findall(printed("schema", name, status=0)) == []
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_help_has_no_puzzles(name: str) -> None:
+def test_help_has_no_puzzles(name):
     """Nor has the help of any command."""
     assert PUZZLES.findall(printed(name, "--help-all", status=0)) == []
 
 
 @pytest.mark.parametrize("path", [path for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md") if "lab.md" not in str(path)], ids=str)
-def test_docs_have_no_puzzles(path: Path) -> None:
+def test_docs_have_no_puzzles(path):
     """Nor has any page."""
     assert PUZZLES.findall(path.read_text(encoding="utf-8")) == []

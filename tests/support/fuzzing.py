@@ -1,22 +1,29 @@
-"""Input that was changed at random: the entry points for it, seeds, changes of texts and of structures, and what came of each try."""
+"""Input that was changed at random: the entry points for it, seeds, changes of texts and of structures, and what came of each try.
+
+Where a kubeconfig has a secret in its place, no message may have a part of it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gzip
 import json
 import random
+import re
 import signal
+import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
+import attrs
 import yaml
 
+import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.config import load_configuration as load_classic
@@ -28,24 +35,34 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.live.client.credentials import VERSIONS as EXEC_VERSIONS
+from kubeclassic.live.client.credentials import ExecPlugin
+from kubeclassic.live.client.http import tls_context
+from kubeclassic.live.client.kubeconfig import read_kubeconfig
+from kubeclassic.questions.importing import columnmap
 from kubeclassic.questions.replay.inputs.inputs import read_inputs
 from kubeclassic.simulation.conform import emitted, read_answers, read_cases
 from tests.conftest import ROOT
-from tests.support.livefuzzing import LIVE
-from tests.support.questionfuzzing import QUESTIONS, Entry, bytes_of, file_with
-from tests.support.runfuzzing import RUNS
+from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 
+Json = dict[str, Any]
 SECONDS = 10
 """Seconds of CPU that one try may take."""
 ANSWER, REFUSED, SLOW = "answer", "documented error", "too slow"
-NODES = b"sn,cpu_milli,memory_mib,gpu,model\nn-1,4000,8192,2,T4\nn-2,8000,16384,0,\n"
-PODS = (
-    b"name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
-    b"p-1,1000,1024,1,500,T4|V100,LS,Running,0,100,1\np-2,2000,64,0,0,,BE,Pending,5,90,7\n"
-)
-CONFIGURATIONS = (
-    b"release=1.16 policy=p.json percentage=50",
-    b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
+SECRET = "s3cr3t"
+"""Each secret of a seed."""
+SECRET_PLACES = re.compile(rb'"(token|password|value)": "s3cr3t"|"server": "https://u:s3cr3t@')
+VERBS = (b"filter", b"prioritize", b"preemption", b"bind")
+MOST_RUNS = 8
+"""Of a sweep."""
+TRACES = ROOT / "examples" / "traces"
+WORDS = (
+    b"release=1.16 policy=p.json percentage=50", b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
+)  # fmt: skip
+EDITS = (
+    b"node 'pool in (gpu, general),!canary' 'spec.taints=[{key: a, effect: NoSchedule}]'",
+    b"pod storefront-* tolerations+=dedicated=gpu:NoSchedule requests.cpu=500m",
+    b"deploy * spec.replicas=3 spec.template.spec.containers[0].image=x",
 )
 MANIFESTS: tuple[Any, ...] = (
     {"apiVersion": "v1", "kind": "Pod",
@@ -63,19 +80,9 @@ MANIFESTS: tuple[Any, ...] = (
 )  # fmt: skip
 """Small ones, of which a change hits a field that is read."""
 ODD: tuple[Any, ...] = (
-    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 10**400, 1_000_000_000, 1.5, float("nan"), float("inf"), "", "x", "-1",
-    "1e999", "9" * 5000, "x" * 5000, "\0", "\x1b[31m", "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None},
-    "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
+    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**400, 1.5, float("nan"), float("inf"), "", "x", "1e999", "9" * 5000, "x" * 5000,
+    "\0", "\x1b[31m", "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None}, "100000000Ei", "2006-01-02T15:04:05Z",
 )  # fmt: skip
-FAMILIES = (
-    "1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.12/volumebinding", "1.16/extenders",
-    "1.27/extenders",
-)  # fmt: skip
-"""Release and family of the cases that are changed."""
-WORDS = ("a", "edit", "arguments")
-"""Entry points for words with blanks between them."""
-LINES = ("watch", "requests")
-"""Entry points for documents of one line each."""
 TOKENS = (
     b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"-1", b"1e999", b"9" * 20, b"!!bool x", b"!!int ''", b"!!timestamp x",
     b"&a [*a]", b"*a", b"<<: *a", b"? ", b"---\n", b"{", b"[", b'"', b"'", b"\\", b",", b"\n", b"\r", b"\t", b": ", b"- ", b"%",
@@ -86,69 +93,176 @@ TOKENS = (
 # --- entry points ---------------------------------------------------------------------------------------------------
 
 
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """One folder for all tries of a process: to make and remove one takes longer than most tries."""
+    return tempfile.TemporaryDirectory()
+
+
+def _file(content: bytes, name: str) -> Path:
+    path = Path(_folder().name, name)
+    path.write_bytes(content)
+    return path
+
+
 def _manifests(content: bytes) -> None:
-    said = in_groups(read_inventory(file_with(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
+    said = in_groups(read_inventory(_file(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
     assert all(line.isprintable() for line in said), said
 
 
 def _decisions(content: bytes) -> None:
     release = [*RELEASES, "1.27"][len(content) % (len(RELEASES) + 1)]
-    list(Scheduler(Cluster.load(file_with(content, "cluster.yaml")), release).run())
+    list(Scheduler(Cluster.load(_file(content, "cluster.yaml")), release).run())
 
 
 def _cases(content: bytes) -> None:
-    for case in read_cases(file_with(content, "x.cases.jsonl")):
+    for case in read_cases(_file(content, "x.cases.jsonl")):
         emitted(case)
 
 
-def _a(content: bytes) -> None:
-    wanted = NamedSetup.parse("a", content.decode("utf-8", "surrogateescape"))
-    assert (wanted.setup.get("percentage_of_nodes_to_score") or 0) >= 0
-    wanted.setup.spec.first_scheduler_name  # noqa: B018  # it reads the files
+def _side(content: bytes) -> None:
+    NamedSetup.parse("a", content.decode("utf-8", "surrogateescape")).setup.spec.first_scheduler_name  # noqa: B018  # it reads the files
+
+
+def _edit(content: bytes) -> None:
+    kubeclassic.simulate(str(ROOT / "examples/cluster"), edits=[content.decode("utf-8", "surrogateescape")])
+
+
+def _map(content: bytes) -> None:
+    columns = columnmap.read_map(_file(content, "map.yaml"))
+    columnmap.read(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
+
+
+def _sweep(content: bytes) -> None:
+    def check(done: int, total: int) -> None:
+        if total > MOST_RUNS:
+            raise KubeclassicError("more runs than a try may take")
+
+    kubeclassic.sweep(_file(content, "sweep.yaml"), on_progress=check)
+
+
+def _kubeconfig(content: bytes) -> None:
+    try:
+        access = read_kubeconfig(_file(content, "kubeconfig"))
+        if access.ca is not None or access.certificate is not None:
+            tls_context(access, access.certificate)
+        if not isinstance(access.credentials, ExecPlugin):  # no program runs here
+            asyncio.run(access.credentials.grant(0.0))
+    except KubeclassicError as error:
+        is_in_place = len(SECRET_PLACES.findall(content)) == content.count(SECRET.encode())
+        if is_in_place and SECRET in str(error):
+            raise AssertionError(f"a message has a secret: {error}") from error
+        raise
+
+
+@cache
+def callers() -> list[Caller]:
+    """Servers of three releases, which all tries ask."""
+    found = [Caller.of(three_nodes(release=release)) for release in ("1.12", "1.16", "1.27")]
+    for caller in found:
+        caller.app.service.cluster.defaults = True
+    return found
+
+
+def _request(content: bytes) -> None:
+    """The first line is the verb, the rest the body. Each is answered with 2xx or 4xx, in JSON."""
+    verb, _, body = content.partition(b"\n")
+    for caller in callers():
+        found = caller.post(f"/{verb.decode()}" if verb in VERBS else "/filter", body)
+        assert 200 <= found.status_code < 300 or 400 <= found.status_code < 500, found.text
+        assert isinstance(found.json(), dict | list)
+
+
+# --- seeds ----------------------------------------------------------------------------------------------------------
 
 
 def _files(*patterns: str) -> list[bytes]:
-    return bytes_of(*(path for pattern in patterns for path in sorted(ROOT.glob(pattern))))
+    return [path.read_bytes() for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
-def _few_lines(kind: str) -> list[bytes]:
-    """Some short cases, or answers, of each sort."""
+def _lines(kind: str) -> list[bytes]:
+    """Short cases, or answers, of each sort."""
     found = []
-    for family in FAMILIES:
+    for family in ("1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.27/extenders"):
         lines = gzip.decompress((ROOT / "tests" / "conformance" / f"{family}.{kind}.jsonl.gz").read_bytes()).splitlines()
         found += sorted(filter(None, lines), key=len)[:2]
     return found
 
 
+def _kubeconfigs() -> list[bytes]:
+    """One of each kind of user."""
+    users: list[Json] = [
+        {"token": SECRET}, {"username": "u", "password": SECRET}, {},
+        {"exec": {
+            "apiVersion": EXEC_VERSIONS[0], "command": "login", "args": ["--quiet"], "env": [{"name": "A", "value": SECRET}],
+            "interactiveMode": "Never",
+        }},
+    ]  # fmt: skip
+    server = {"server": f"https://u:{SECRET}@[::1]:6443/path", "tls-server-name": "api", "insecure-skip-tls-verify": True}
+    return [
+        json.dumps({
+            "apiVersion": "v1", "kind": "Config", "clusters": [{"name": "c", "cluster": server}], "users": [{"name": "u", "user": user}],
+            "contexts": [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}], "current-context": "there",
+        }).encode()
+        for user in users
+    ]  # fmt: skip
+
+
+def _requests() -> list[bytes]:
+    """A request of each verb."""
+    pods = [{**pod_json("x"), **MANIFESTS[0]}, pod_json("w", cpu="64", priority=9)]
+    nodes = {"metadata": {}, "items": [node_json(name, labels={"zone": "z"}) for name in "ab"]}
+    victims = {"b": {"Pods": [{"UID": "uid-low"}], "NumPDBViolations": 0}}
+    about: list[Json] = [{"Nodes": nodes}, {"NodeNames": ["a", "b", "z"]}, {}]
+    bodies: dict[str, list[Json]] = {
+        "filter": about, "prioritize": about, "bind": [{"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}],
+        "preemption": [{"NodeNameToMetaVictims": victims}, {"NodeNameToVictims": {"b": {"Pods": [pod_json("low")]}}}],
+    }  # fmt: skip
+    return [f"{verb}\n{json.dumps({'Pod': pod, **body})}".encode() for verb, each in bodies.items() for body in each for pod in pods]
+
+
+@attrs.frozen
+class Entry:
+    """An entry point: what reads input of its kind, and good input."""
+
+    read: Callable[[bytes], object]
+    seeds: Callable[[], list[bytes]]
+
+
 ENTRY_POINTS: Mapping[str, Entry] = {
     "manifests": Entry(_manifests, lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)]),
-    "decisions": Entry(
-        _decisions, lambda: [b"\n---\n".join(_files("examples/cluster/*.yaml")), *_files("tests/fuzz/*.yaml")]
-    ),
+    "decisions": Entry(_decisions, lambda: [b"\n---\n".join(_files("examples/cluster/*.yaml")), *_files("tests/fuzz/*.yaml")]),
     "policy": Entry(
-        lambda content: resolve(RELEASES["1.16"], policy=load_policy(file_with(content, "policy.json"))),
+        lambda content: resolve(RELEASES["1.16"], policy=load_policy(_file(content, "policy.json"))),
         lambda: _files("examples/policies/*.json"),
     ),
     "configuration": Entry(
-        lambda content: load_classic(file_with(content, "config.yaml")), lambda: _files("examples/policies/scheduler-config.yaml")
+        lambda content: load_classic(_file(content, "config.yaml")), lambda: _files("examples/policies/scheduler-config.yaml"),
     ),
     "profile": Entry(
-        lambda content: build_engine(load_configuration(file_with(content, "profile.yaml"))),
+        lambda content: build_engine(load_configuration(_file(content, "profile.yaml"))),
         lambda: _files("examples/profiles/two-profiles.yaml"),
     ),
-    "scenario": Entry(lambda content: read_inputs([file_with(content, "scenario.yaml")]), lambda: _files("examples/day.yaml")),
-    "nodes.csv": Entry(
-        lambda content: read_inputs([file_with(content, "nodes.csv"), file_with(PODS, "pods.csv")]), lambda: [NODES]
+    "scenario": Entry(lambda content: read_inputs([_file(content, "scenario.yaml")]), lambda: _files("examples/day.yaml")),
+    "cases": Entry(_cases, lambda: _lines("cases")),
+    "answers": Entry(lambda content: list(read_answers(_file(content, "x.answers.jsonl"))), lambda: _lines("answers")),
+    "side": Entry(_side, lambda: list(WORDS)),
+    "edit": Entry(_edit, lambda: list(EDITS)),
+    "table": Entry(
+        lambda content: columnmap.read(_file(content, "tasks.csv"), columnmap.read_map(TRACES / "tasks.yaml")),
+        lambda: _files("examples/traces/tasks.csv"),
     ),
-    "pods.csv": Entry(
-        lambda content: read_inputs([file_with(NODES, "nodes.csv"), file_with(content, "pods.csv")]), lambda: [PODS]
-    ),
-    "cases": Entry(_cases, lambda: _few_lines("cases")),
-    "answers": Entry(lambda content: list(read_answers(file_with(content, "x.answers.jsonl"))), lambda: _few_lines("answers")),
-    "a": Entry(_a, lambda: list(CONFIGURATIONS)),
-    **QUESTIONS, **LIVE, **RUNS,
+    "map": Entry(_map, lambda: _files("examples/traces/tasks.yaml", "examples/traces/hosts.yaml")),
+    "sweep": Entry(_sweep, lambda: [json.dumps({
+        "cluster": f"{ROOT}/examples/cluster", "grid": {"release": ["1.16", "1.27"], "order": "shuffled"},
+        "objectives": ["placed", "cpu used"],
+    }).encode()]),
+    "kubeconfig": Entry(_kubeconfig, _kubeconfigs),
+    "requests": Entry(_request, _requests),
 }  # fmt: skip
 """Name -> what reads input of that kind, and good input."""
+TEXTS = ("side", "edit", "table", "requests")
+"""Entry points whose input has no structure of YAML."""
 
 
 @cache
@@ -164,83 +278,22 @@ def changed(entry: str, seed: int) -> bytes:
     """Input for an entry point, changed as *seed* says: its structure, its text, or both."""
     draw = random.Random(seed)
     content = draw.choice(seeds(entry))
-    if draw.random() < 0.6:
-        content = _restructured(entry, content, draw)
-    for _ in range(draw.choice((0, 0, 0, 1, 2, 5))):
-        content = _edited(content, draw, seeds(entry))
-    if draw.random() < 0.02:
-        content = content.decode("utf-8", "replace").encode(draw.choice(("utf-16", "latin-1")), "replace")
+    verb, line, body = content.partition(b"\n") if entry == "requests" else (b"", b"", content)
+    if draw.random() < 0.6 and (entry == "requests" or entry not in TEXTS):
+        documents = json.loads(_parsed(body))
+        for _ in range(draw.choice((1, 1, 2, 4))):
+            _change_one(documents, draw)
+        content = verb + line + b"\n---\n".join(json.dumps(document).encode() for document in documents)
+    for _ in range(draw.choice((0, 0, 1, 2, 5))):
+        start = draw.randrange(len(content) + 1)
+        end = min(len(content), start + draw.choice((0, 1, 1, 3, 20, 300)))
+        content = content[:start] + draw.choice((b"", draw.choice(TOKENS), content[start:end] * 2)) + content[end:]
     return gzip.compress(content)[: draw.choice((None, -5))] if draw.random() < 0.02 else content
 
 
-def _edited(content: bytes, draw: random.Random, others: tuple[bytes, ...]) -> bytes:
-    start = draw.randrange(len(content) + 1)
-    end = min(len(content), start + draw.choice((0, 1, 1, 3, 20, 300)))
-    other = draw.choice(others)
-    there = draw.randrange(len(other) + 1)
-    middle = draw.choice((
-        b"", draw.choice(TOKENS), draw.choice(TOKENS), bytes([draw.randrange(256)]), content[start:end] * 2, other[there : there + 60],
-    ))  # fmt: skip
-    return content[:start] + middle + content[end:]
-
-
-def _restructured(entry: str, content: bytes, draw: random.Random) -> bytes:
-    """The same with some values of its structure replaced, doubled or gone."""
-    if entry.endswith(".csv") or entry in WORDS:
-        separator = b"," if entry.endswith(".csv") else b" "
-        parts = content.split(separator)
-        parts[draw.randrange(len(parts))] = str(draw.choice(ODD)).encode("utf-8", "surrogatepass")
-        return separator.join(parts)
-    if entry == "simkube":
-        return _repacked(content, draw)
-    if entry in LINES:
-        return _with_other_lines(content, draw)
-    documents = [json.loads(content)] if entry in ("cases", "answers", "policy", "capacity", "drain") else _parsed(content)
-    for _ in range(draw.choice((1, 1, 2, 4))):
-        _change_one(documents, draw)
-    return b"\n---\n".join(_written(document) for document in documents) if documents else b""
-
-
-def _with_other_lines(content: bytes, draw: random.Random) -> bytes:
-    """The same with some of its lines of JSON changed, each by itself, and perhaps in another order."""
-    lines = content.split(b"\n")
-    for _ in range(draw.choice((1, 3, 8))):
-        where = draw.randrange(len(lines))
-        try:
-            document = [json.loads(lines[where])]
-        except ValueError:  # changed before into what JSON has no text for
-            continue
-        for _ in range(draw.choice((1, 1, 2, 4))):
-            _change_one(document, draw)
-        lines[where] = _written(document[0]) if document else b""
-    if draw.random() < 0.1:
-        draw.shuffle(lines)
-    return b"\n".join(lines)
-
-
 @cache
-def _parsed_once(content: bytes) -> str:
+def _parsed(content: bytes) -> str:
     return json.dumps(list(yaml.safe_load_all(content)), default=str)
-
-
-def _parsed(content: bytes) -> list[Any]:
-    found: list[Any] = json.loads(_parsed_once(content))
-    return found
-
-
-def _written(document: Any) -> bytes:
-    return json.dumps(document).encode()
-
-
-def _repacked(content: bytes, draw: random.Random) -> bytes:
-    """A msgpack document with changed data, as far as msgpack can hold it."""
-    document = [msgspec.msgpack.decode(content)]
-    for _ in range(draw.choice((1, 1, 2, 4))):
-        _change_one(document, draw)
-    try:
-        return msgspec.msgpack.encode(document[0] if document else None)
-    except (OverflowError, UnicodeEncodeError):
-        return content
 
 
 def _change_one(root: Any, draw: random.Random) -> None:
@@ -248,12 +301,11 @@ def _change_one(root: Any, draw: random.Random) -> None:
     places = list(_places(root))
     if not places:
         return
-    holder, key = draw.choice(places)
+    (holder, key), (other, there) = draw.choice(places), draw.choice(places)
     what = draw.random()
     if what < 0.6:
         holder[key] = copy.deepcopy(draw.choice(ODD))
     elif what < 0.75:
-        other, there = draw.choice(places)
         holder[key] = copy.deepcopy(other[there])
     elif what < 0.85 and isinstance(holder, list):
         holder.insert(key, copy.deepcopy(holder[key]))

@@ -28,6 +28,7 @@ class Mutant(NamedTuple):
     tests: str
 
 
+BOARDS = "test_towns.py test_paths.py core/incremental"
 MUTANTS = (
     Mutant(
         "conditions: reasons in other order",
@@ -377,14 +378,14 @@ MUTANTS = (
         "core/incremental/quick.py",
         "        if cycle.template.claims and not cycle.binder.are_settled(cycle.template.claims):\n            return Detour.VOLUMES\n",
         "",
-        "core/incremental test_shortcuts.py test_scheduler.py",
+        "core/incremental test_towns.py test_scheduler.py",
     ),
     Mutant(
         "quick: nominations are no detour",
         "core/incremental/quick.py",
         "        if self.nominations.by_node:\n            return Detour.NOMINATIONS\n",
         "",
-        "core/incremental core/preemption test_shortcuts.py",
+        "core/incremental core/preemption test_towns.py",
     ),
     Mutant(
         "counts: the other keys of unless_none are not asked",
@@ -575,6 +576,174 @@ MUTANTS = (
         "score * config",
         "extenders",
     ),
+    Mutant(
+        "disks: pods of the row are not declared",
+        "predicates/nodiskconflict.py",
+        '"NoDiskConflict", reads=Reads.PODS,',
+        '"NoDiskConflict", reads=Reads.NODE,',
+        "test_paths.py",
+    ),
+    Mutant(
+        "selectorspread: services are not declared",
+        "priorities/selectorspread.py",
+        "reads=Reads.COUNTS | Reads.LISTINGS, key=_key",
+        "reads=Reads.COUNTS, key=_key",
+        "test_paths.py",
+    ),
+    Mutant(
+        "classes: a counter that moved does not judge again",
+        "core/incremental/classes.py",
+        "                watch.seen = watch.counter.revision\n                self.is_judged = False",
+        "                watch.seen = watch.counter.revision",
+        BOARDS,
+    ),
+    Mutant(
+        "classes: a row that moved stays",
+        "core/incremental/classes.py",
+        "            if now != before:\n                self._change(row, before, now)",
+        "            if now != before < 0:\n                self._change(row, before, now)",
+        BOARDS,
+    ),
+    Mutant(
+        "classes: the size of what left stays",
+        "core/incremental/classes.py",
+        "            size[before] -= 1\n            self.count -= fits[before]",
+        "            self.count -= fits[before]",
+        BOARDS,
+    ),
+    Mutant(
+        "classes: reduce steps do not know how many rows there are",
+        "core/incremental/classes.py",
+        "ScoresOfClasses(raw, codes, sizes)",
+        "ScoresOfClasses(raw, codes, [1] * len(sizes))",
+        BOARDS,
+    ),
+    Mutant(
+        "classes: node objects are alike",
+        "core/incremental/classes.py",
+        "self.of_row, rows = grouped([worth, self._code, *sums], inside)",
+        "self.of_row, rows = grouped([worth, *sums], inside)",
+        BOARDS,
+    ),
+    Mutant(
+        "classes: no clause refuses",
+        "core/incremental/classes.py",
+        "            return [at for at in which if not refused[codes[at]]]",
+        "            return which",
+        BOARDS,
+    ),
+    Mutant(
+        "rows: judged rows are not put right",
+        "core/incremental/rows.py",
+        "            worth[rows] = now\n",
+        "",
+        BOARDS,
+    ),
+    Mutant(
+        "rows: a new node object is not noticed",
+        "core/incremental/rows.py",
+        "if self.node_revision != log.node_revision or len(self.worth)",
+        "if len(self.worth)",
+        BOARDS,
+    ),
+    Mutant(
+        "lookahead: pods of any size are foreseen",
+        "core/incremental/lookahead.py",
+        "if arrival is not size or depth",
+        "if arrival is None or depth",
+        BOARDS,
+    ),
+    Mutant(
+        "lookahead: another pod on the row does not count",
+        "core/incremental/lookahead.py",
+        "                depths[row] = MAX_DEPTH\n                missed",
+        "                missed",
+        BOARDS,
+    ),
+    Mutant(
+        "answers: node objects stay",
+        "core/incremental/answers.py",
+        "if answer.still != still or answer.is_restless:",
+        "if answer.is_restless:",
+        BOARDS,
+    ),
+    Mutant(
+        "answers: a declared one is not followed",
+        "core/incremental/answers.py",
+        "                        answer.follow()\n                        self._verified",
+        "                        self._verified",
+        BOARDS,
+    ),
+    Mutant(
+        "answers: pods share them whatever they ask for",
+        "core/incremental/answers.py",
+        "type(rule), rule.name, template.number if key is template else key",
+        "type(rule), rule.name",
+        BOARDS,
+    ),
+    Mutant(
+        "answers: a counter that moved is no reason",
+        "core/incremental/answers.py",
+        "scope, is_behind = answer.scope, answer.is_behind",
+        "scope, is_behind = answer.scope, False",
+        BOARDS,
+    ),
+    Mutant(
+        "census: a pod that leaves comes once more",
+        "core/arrays/census.py",
+        "counter.add(row, often * count)",
+        "counter.add(row, often * abs(count))",
+        BOARDS,
+    ),
+    Mutant(
+        "census: the row of a change is not noted",
+        "core/arrays/census.py",
+        "        self._moved.append(row)",
+        "        self._moved.append(0)",
+        BOARDS,
+    ),
+    Mutant(
+        "table: a pod that leaves keeps its requests",
+        "core/arrays/table.py",
+        "np.subtract(column, amounts, column)",
+        "np.subtract(column[:FIRST_RESOURCE], amounts[:FIRST_RESOURCE], column[:FIRST_RESOURCE])",
+        BOARDS,
+    ),
+    Mutant(
+        "table: views of sums outlive them",
+        "core/arrays/table.py",
+        "self.places, self._once = Derived(), Derived()",
+        "self.places = Derived()",
+        BOARDS,
+    ),
+    Mutant(
+        "table: with one pod all of its priority go",
+        "core/arrays/table.py",
+        "        if not held:\n            del self.priorities",
+        "        if sign < 0:\n            del self.priorities",
+        BOARDS,
+    ),
+    Mutant(
+        "trail: a step is lost",
+        "core/arrays/trail.py",
+        "        self._steps += steps\n",
+        "        self._steps += [*steps[:-1], *steps[:1]]\n",
+        BOARDS,
+    ),
+    Mutant(
+        "layout: rows are laid out once",
+        "core/preemption/layout.py",
+        "            self._laid[changed] = False\n",
+        "            pass\n",
+        f"{BOARDS} core/preemption",
+    ),
+    Mutant(
+        "outcomes: rows that changed are kept",
+        "core/preemption/outcomes.py",
+        "            self.known[changed] = False",
+        "            pass",
+        f"{BOARDS} core/preemption",
+    ),
 )
 """A mutant that no test can find, as it decides alike, is not kept."""
 
@@ -595,7 +764,9 @@ def is_found(mutant: Mutant, copy: Path) -> bool:
     file = copy / mutant.file
     before = file.read_text(encoding="utf-8")
     file.write_text(before.replace(mutant.text, mutant.fault), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(copy.parent), "KUBECLASSIC_SHARED": str(ROOT.parent / "shared")}
+    # All cases that are kept here, and none of the larger data.
+    ours = {"PYTHONPATH": str(copy.parent), "KUBECLASSIC_CONFORMANCE": "full", "KUBECLASSIC_SHARED": str(copy / "absent")}
+    environment = {**os.environ, **ours}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{one}" for one in mutant.tests.split())]
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)

@@ -1,33 +1,27 @@
 """What the input of a cluster lacks, and where that does not matter. (Each line as users see it: tests/stumbles/test_inventory.py.)"""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import missing
-from kubeclassic.api.objects import KubeObject, Node
 from tests.support.build import node, obj, pod
 
 LIVE = {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
 CLAIM = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}
 
 
-def made(kind: str, name: str, **more: Any) -> KubeObject:
+def made(kind, name, **more):
     """An object of any kind."""
-    found: KubeObject = obj({"kind": kind, "metadata": {"name": name, **more.pop("metadata", {})}, **more})
-    return found
+    return obj({"kind": kind, "metadata": {"name": name, **more.pop("metadata", {})}, **more})
 
 
-def live_node() -> Node:
+def live_node():
     """A node as an API server gives it."""
     given = node("a")
     return replace(given, metadata=replace(given.metadata, uid="u", creation_timestamp="2020-01-01T00:00:00Z"))
 
 
-def told(*objects: KubeObject, **options: Any) -> list[str]:
+def told(*objects, **options):
     """What is missed."""
     return [notice.what for notice in missing.missing_kinds(objects, **options)]
 
@@ -36,17 +30,17 @@ class TestOwners:
     @pytest.mark.parametrize(
         ("kind", "lines"), [("ReplicaSet", 1), ("StatefulSet", 1), ("ReplicationController", 1), ("Job", 0), ("Node", 0)]
     )
-    def test_only_kinds_that_are_read(self, kind: str, lines: int) -> None:
+    def test_only_kinds_that_are_read(self, kind, lines):
         """Owners are missed if scheduling reads their kind."""
         owner = {"ownerReferences": [{"kind": kind, "name": "o", "controller": True}]}
         assert len(told(node("a"), pod("p", metadata=owner))) == lines
 
-    def test_not_of_pods_on_nodes(self) -> None:
+    def test_not_of_pods_on_nodes(self):
         """Owners of pods that have a node are not missed."""
         owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "o", "controller": True}]}
         assert told(node("a"), pod("p", on="a", metadata=owner)) == []
 
-    def test_not_where_they_are(self) -> None:
+    def test_not_where_they_are(self):
         """Nothing is missed that is there."""
         owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "o", "controller": True}]}
         assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owner)) == []
@@ -69,25 +63,25 @@ class TestClaims:
             ),
         ],
     )
-    def test_what_a_claim_needs(self, others: list[KubeObject], lines: list[str]) -> None:
+    def test_what_a_claim_needs(self, others, lines):
         """A waiting pod's claim, its volume if it is bound, and else its class are missed."""
         assert told(node("a"), pod("p", **CLAIM), *others) == lines
 
 
 class TestWholeKinds:
-    def test_only_in_dumps(self) -> None:
+    def test_only_in_dumps(self):
         """Services, budgets and classes are missed in what an API server gave, not in what was written by hand."""
         given = [pod("there", on="a", priority=0), pod("p", labels={"app": "web"}, priority=5)]
         assert told(node("a"), *given, lacks_classes=True) == []
         assert told(live_node(), *given, lacks_classes=True) == [missing.NO_PRIORITY_CLASSES, missing.NO_SERVICES, missing.NO_BUDGETS]
 
-    def test_only_where_they_matter(self) -> None:
+    def test_only_where_they_matter(self):
         """Services matter to pods with labels, budgets where somebody can be evicted."""
         assert told(live_node(), pod("there", on="a"), pod("p")) == []
         assert told(live_node(), pod("there", on="a"), pod("p", labels={"app": "web"})) == [missing.NO_SERVICES]
         assert told(live_node(), pod("there", on="a"), pod("p", priority=1)) == [missing.NO_BUDGETS]
 
-    def test_not_where_they_are(self) -> None:
+    def test_not_where_they_are(self):
         """Any service, budget or class will do."""
         there = [made("Service", "s"), made("PodDisruptionBudget", "b"), made("PriorityClass", "c")]
         waiting = pod("p", labels={"app": "web"}, priority=5)

@@ -1,20 +1,16 @@
 """Which pods belong to which workload, where a dump lacks what is between them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.controlplane.ownership import Ownership, matches
-from kubeclassic.api.controlplane.pod_templates import Workload, read_workload
-from kubeclassic.api.objects import LabelSelector, Map, Pod, Requirement
+from kubeclassic.api.controlplane.pod_templates import read_workload
+from kubeclassic.api.objects import LabelSelector, Map, Requirement
 from tests.support.build import pod
 
 HASHED = {"app": "web", "pod-template-hash": "abc"}
 
 
-def workload(kind: str, name: str, uid: str = "", app: str = "web", owner: str = "", **spec: Any) -> Workload:
+def workload(kind, name, uid="", app="web", owner="", **spec):
     """A workload; *owner*: the name of the Deployment that controls it."""
     references = [{"kind": "Deployment", "name": owner, "controller": True}] if owner else []
     metadata = {"name": name, "uid": uid, "ownerReferences": references}
@@ -24,58 +20,58 @@ def workload(kind: str, name: str, uid: str = "", app: str = "web", owner: str =
     )
 
 
-def owned(name: str, kind: str = "ReplicaSet", owner: str = "web-abc", labels: dict[str, str] = HASHED, **more: Any) -> Pod:
+def owned(name, kind="ReplicaSet", owner="web-abc", labels=HASHED, **more):
     """A pod with a controller."""
     references = [{"kind": kind, "name": owner, "uid": more.pop("uid", "u"), "controller": True}]
     return pod(name, labels=labels, metadata={"labels": labels, "ownerReferences": references, **more})
 
 
-def owning(pods: list[Pod], *workloads: Workload, known: frozenset[str] = frozenset()) -> Ownership:
+def owning(pods, *workloads, known=frozenset()):
     """Ownership among *workloads* that was told of *pods*."""
     made = Ownership(list(workloads), known)
     made.take_in(pods)
     return made
 
 
-def names(pods: list[Pod] | tuple[Pod, ...]) -> list[str]:
+def names(pods):
     """The names of pods."""
     return [found.name for found in pods]
 
 
 class TestPods:
-    def test_by_reference(self) -> None:
+    def test_by_reference(self):
         """Pods with a reference belong to the workload of that kind and name, with the same UID if both have one."""
         mine, other = workload("ReplicaSet", "web-abc", uid="u"), workload("ReplicaSet", "web-abd", uid="v")
         found = owning([owned("a"), owned("b", uid="w"), owned("c", owner="web-abd", uid="v")], mine, other)
         assert (names(found.pods_of(mine)), names(found.pods_of(other))) == (["a"], ["c"])
 
-    def test_by_selector(self) -> None:
+    def test_by_selector(self):
         """Pods that nobody controls belong to the first workload that asks and whose selector matches them."""
         first, second = workload("ReplicaSet", "first"), workload("ReplicaSet", "second")
         found = owning([pod("bare", labels={"app": "web"}), pod("other", labels={"app": "api"})], first, second)
         assert [names(found.pods_of(each)) for each in (first, second, first)] == [["bare"], [], ["bare"]]
 
-    def test_who_has_finished_or_leaves_does_not_count(self) -> None:
+    def test_who_has_finished_or_leaves_does_not_count(self):
         """Pods that have finished or are being deleted belong to nobody."""
         gone = pod("done", labels={"app": "web"}, status={"phase": "Failed"})
         leaving = pod("leaving", labels={"app": "web"}, metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
         mine = workload("ReplicaSet", "web")
         assert owning([gone, leaving], mine).pods_of(mine) == []
 
-    def test_jobs_adopt_by_their_own_selector_alone(self) -> None:
+    def test_jobs_adopt_by_their_own_selector_alone(self):
         """A Job without a selector does not take pods by the labels of its template."""
         job = workload("Job", "web", selector=None)
         assert owning([pod("bare", labels={"app": "web"})], job).pods_of(job) == []
 
     @pytest.mark.parametrize(("namespace", "name", "found"), [("default", "web", True), ("default", "we", False), ("other", "web", False)])
-    def test_jobs_are_named_after_their_cron_job(self, namespace: str, name: str, found: bool) -> None:
+    def test_jobs_are_named_after_their_cron_job(self, namespace, name, found):
         """Pods of a Job that is not there show their CronJob by the Job's name."""
         cron_job = read_workload({"kind": "CronJob", "metadata": {"name": name, "namespace": namespace}})
         assert owning([owned("p", "Job", "web-28")], cron_job).has_pods_of_jobs(cron_job) is found
 
 
 class TestWorkloads:
-    def test_who_controls_whom(self) -> None:
+    def test_who_controls_whom(self):
         """A ReplicaSet and its Deployment find each other."""
         deployment, mine, other = workload("Deployment", "web"), workload("ReplicaSet", "a", owner="web"), workload("ReplicaSet", "b")
         found = owning([], deployment, mine, other)
@@ -84,7 +80,7 @@ class TestWorkloads:
 
 
 class TestLostReplicaSets:
-    def test_pods_show_them(self) -> None:
+    def test_pods_show_them(self):
         """Pods of a ReplicaSet that is not there show its name, UID and hash; the newest comes last."""
         deployment = workload("Deployment", "web")
         older = owned("x", owner="web-old", labels={**HASHED, "pod-template-hash": "old"}, creationTimestamp="2020-01-01T00:00:00Z")
@@ -95,24 +91,24 @@ class TestLostReplicaSets:
             ("web-abc", "u", "abc", ["y"]),
         ]
 
-    def test_not_where_they_are_given(self) -> None:
+    def test_not_where_they_are_given(self):
         """A ReplicaSet that is given is not lost."""
         deployment = workload("Deployment", "web")
         assert owning([owned("x")], deployment, workload("ReplicaSet", "web-abc")).lost_replica_sets(deployment) == []
 
-    def test_selectors_that_overlap(self) -> None:
+    def test_selectors_that_overlap(self):
         """Where several selectors match, the Deployment that the ReplicaSet is named after has the pods, and no other."""
         first, second = workload("Deployment", "shop"), workload("Deployment", "web")
         found = owning([owned("x")], first, second)
         assert [len(found.lost_replica_sets(each)) for each in (first, second)] == [0, 1]
 
-    def test_without_references_the_hash_counts(self) -> None:
+    def test_without_references_the_hash_counts(self):
         """Pods that nobody controls count for a Deployment if they have a template's hash; others are bare pods."""
         deployment = workload("Deployment", "web")
         (lost,) = owning([pod("x", labels=HASHED), pod("y", labels={"app": "web"})], deployment).lost_replica_sets(deployment)
         assert (lost.name, lost.uid, names(lost.pods)) == ("web-abc", "", ["x"])
 
-    def test_known_objects_are_told_apart(self) -> None:
+    def test_known_objects_are_told_apart(self):
         """A ReplicaSet that is there as an object only is known."""
         found = owning([], known=frozenset(["default/web-abc"]))
         assert (found.is_known("default", "web-abc"), found.is_known("other", "web-abc")) == (True, False)
@@ -128,6 +124,6 @@ class TestLostReplicaSets:
         (LabelSelector(match_expressions=(Requirement(key="app", operator="Near"),)), False),
     ],
 )
-def test_what_a_selector_must_say(selector: LabelSelector | None, wanted: bool) -> None:
+def test_what_a_selector_must_say(selector, wanted):
     """An empty, absent or invalid selector adopts nothing."""
     assert matches(selector, HASHED) is wanted

@@ -1,16 +1,10 @@
 """Workloads and the pods that their controllers would make."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import workloads as controllers
 from kubeclassic.api.objects import (
-    KubeObject,
     Map,
     Node,
     NodeSpec,
@@ -29,48 +23,48 @@ from tests.support.refusals import refusal_text
 
 
 def expand(
-    given: list[dict[str, Any]], nodes: Sequence[Node] = (), pods: Sequence[Pod] = (), claims: Sequence[PersistentVolumeClaim] = (),
-    **options: Any,
-) -> list[KubeObject]:  # fmt: skip
+    given, nodes = (), pods = (), claims = (),
+    **options,
+):  # fmt: skip
     """What the controllers of the given workloads would add."""
     known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
     return list(controllers.expand(given, known, **options).objects)
 
 
-TEMPLATE: dict[str, Any] = {
+TEMPLATE = {
     "metadata": {"labels": {"app": "web"}},
     "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}}]},
 }
 
 
-def workload(kind: str, name: str = "web", owner: dict[str, Any] | None = None, uid: str = "", **spec: Any) -> dict[str, Any]:
+def workload(kind, name="web", owner=None, uid="", **spec):
     metadata = {"name": name, "namespace": "x", "uid": uid, **({"ownerReferences": [owner]} if owner else {})}
     selector = {"app": "web"} if kind == "ReplicationController" else {"matchLabels": {"app": "web"}}
     version = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
     return {"kind": kind, "apiVersion": version, "metadata": metadata, "spec": {"selector": selector, "template": TEMPLATE, **spec}}
 
 
-def owned(kind: str, owner: str, name: str, uid: str = "", phase: str = "Running", **spec: Any) -> Pod:
+def owned(kind, owner, name, uid="", phase="Running", **spec):
     reference = OwnerReference(kind=kind, name=owner, uid=uid, controller=True)
     metadata = ObjectMeta(name=name, namespace="x", owner_references=(reference,))
     return Pod(metadata=metadata, spec=PodSpec(**spec), status=PodStatus(phase=phase))
 
 
-def pods(made: list[KubeObject]) -> list[Pod]:
+def pods(made):
     return [found for found in made if isinstance(found, Pod)]
 
 
-def names(made: list[KubeObject]) -> list[str]:
+def names(made):
     return [found.key for found in made]
 
 
-def nodes(*given: str) -> list[Node]:
+def nodes(*given):
     return [Node(metadata=ObjectMeta(name=name, labels=Map(name=name))) for name in given]
 
 
 class TestReplicas:
     @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
-    def test_pods_of_the_template(self, kind: str) -> None:
+    def test_pods_of_the_template(self, kind):
         """As many pods as replicas are made, with the template's labels and defaults, owned by the workload."""
         made = expand([workload(kind, replicas=2, uid="u")])
         assert names(made) == ["x/web-0", "x/web-1"]
@@ -81,12 +75,12 @@ class TestReplicas:
         assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
         assert pod.spec.scheduler_name == "default-scheduler"
 
-    def test_one_replica_unless_told(self) -> None:
+    def test_one_replica_unless_told(self):
         """Replicas are 1 where absent and may be 0."""
-        specs: list[dict[str, Any]] = [{}, {"replicas": 0}]
+        specs = [{}, {"replicas": 0}]
         assert [len(expand([workload("ReplicaSet", **spec)])) for spec in specs] == [1, 0]
 
-    def test_pods_that_are_there_count(self) -> None:
+    def test_pods_that_are_there_count(self):
         """Pods under control count, by name or by UID, but not finished ones, nor those of another workload of that name."""
         present = [
             owned("ReplicaSet", "web", "web-0"),
@@ -98,13 +92,13 @@ class TestReplicas:
         ]
         assert names(expand([workload("ReplicaSet", replicas=4, uid="u")], pods=present)) == ["x/web-2", "x/web-3"]
 
-    def test_deleted_pods_are_replaced(self) -> None:
+    def test_deleted_pods_are_replaced(self):
         """A pod that is being deleted does not count."""
         pod = owned("ReplicaSet", "web", "web-0")
         going = replace(pod, metadata=replace(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
         assert names(expand([workload("ReplicaSet", replicas=1)], pods=[going])) == ["x/web-1"]
 
-    def test_expanding_again_adds_nothing(self) -> None:
+    def test_expanding_again_adds_nothing(self):
         """What was made counts the next time."""
         given = [
             workload("ReplicaSet", replicas=2),
@@ -116,7 +110,7 @@ class TestReplicas:
 
 
 class TestDeployment:
-    def test_a_replica_set_is_implied(self) -> None:
+    def test_a_replica_set_is_implied(self):
         """A deployment stands for a ReplicaSet named after its template, which owns the pods."""
         made = expand([workload("Deployment", replicas=2)])
         replica_set = made[0]
@@ -133,14 +127,14 @@ class TestDeployment:
         assert (owner.kind, owner.name, owner.uid) == ("ReplicaSet", replica_set.name, replica_set.uid)
         assert pods(made)[0].labels == replica_set.labels
 
-    def test_names_depend_on_the_template_alone(self) -> None:
+    def test_names_depend_on_the_template_alone(self):
         """The same template gives the same names, another one others."""
         one, same, other = (
             names(expand([workload("Deployment", template=template)])) for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
         )
         assert one == same != other
 
-    def test_replica_sets_that_are_given_are_used(self) -> None:
+    def test_replica_sets_that_are_given_are_used(self):
         """Where the deployment's ReplicaSets are given, the newest makes up for what the others lack."""
         owner = {"kind": "Deployment", "name": "web", "controller": True}
         old, new = (workload("ReplicaSet", f"web-{name}", owner, replicas=1) for name in ("old", "new"))
@@ -149,7 +143,7 @@ class TestDeployment:
 
 
 class TestStatefulSet:
-    def test_ordinals_and_claims(self) -> None:
+    def test_ordinals_and_claims(self):
         """Pods are numbered, each has its own claims, which take the place of volumes of their names."""
         claim = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
         template = {**TEMPLATE, "spec": {"volumes": [{"name": "data", "emptyDir": {}}, {"name": "tmp"}]}}
@@ -161,7 +155,7 @@ class TestStatefulSet:
         assert [(volume.name, volume.persistent_volume_claim) for volume in pod.spec.volumes] == [("data", "data-web-1"), ("tmp", None)]
         assert pod.labels == {"app": "web", "statefulset.kubernetes.io/pod-name": "web-1"}
 
-    def test_present_pods_and_claims_are_kept(self) -> None:
+    def test_present_pods_and_claims_are_kept(self):
         """A number that is there is not made again, nor is a claim; numbers may start elsewhere."""
         claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data-web-6", namespace="x"))
         given = workload("StatefulSet", replicas=2, ordinals={"start": 5}, volumeClaimTemplates=[{"metadata": {"name": "data"}}])
@@ -172,7 +166,7 @@ NOT_A = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator":
 
 
 class TestDaemonSet:
-    def test_one_pod_a_node(self) -> None:
+    def test_one_pod_a_node(self):
         """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual troubles."""
         made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
         assert names(list(made)) == ["x/web-a", "x/web-b"]
@@ -189,7 +183,7 @@ class TestDaemonSet:
             *((trouble, "NoSchedule") for trouble in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")),
         }
 
-    def test_on_the_hosts_network_an_unavailable_network_is_tolerated(self) -> None:
+    def test_on_the_hosts_network_an_unavailable_network_is_tolerated(self):
         """A daemon on the host's network also tolerates an unavailable network."""
         (pod,) = pods(expand([workload("DaemonSet", template={"spec": {"hostNetwork": True}})], nodes("a")))
         assert "node.kubernetes.io/network-unavailable" in {toleration.key for toleration in pod.spec.tolerations}
@@ -203,20 +197,20 @@ class TestDaemonSet:
             ({"tolerations": [{"operator": "Exists"}]}, ["x/web-a", "x/web-b", "x/web-tainted"]),
         ],
     )
-    def test_only_where_it_may_run(self, spec: dict[str, Any], made: list[str]) -> None:
+    def test_only_where_it_may_run(self, spec, made):
         """Node name, selector, required affinity and taints decide which nodes get a pod."""
         tainted = Node(metadata=ObjectMeta(name="tainted"), spec=NodeSpec(taints=(Taint(key="gpu", effect="NoSchedule"),)))
         given = nodes("a", "b") if spec.get("affinity") else [*nodes("a", "b"), tainted]
         assert names(expand([workload("DaemonSet", template={"spec": spec})], given)) == made
 
-    def test_unschedulable_nodes_get_one(self) -> None:
+    def test_unschedulable_nodes_get_one(self):
         """The taint of an unschedulable node does not keep daemons away."""
         cordoned = Node(
             metadata=ObjectMeta(name="c"), spec=NodeSpec(taints=(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),))
         )
         assert names(expand([workload("DaemonSet")], [cordoned])) == ["x/web-c"]
 
-    def test_nodes_with_a_pod_get_none(self) -> None:
+    def test_nodes_with_a_pod_get_none(self):
         """A node with a daemon, bound or only tied to it, gets no second one."""
         (tied,) = pods(expand([workload("DaemonSet")], nodes("b")))
         assert names(expand([workload("DaemonSet")], nodes("a", "b", "c"), [owned("DaemonSet", "web", "p", node_name="a"), tied])) == [
@@ -239,11 +233,11 @@ class TestJobs:
             ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "False"}]}, 2),
         ],
     )
-    def test_how_many_run(self, spec: dict[str, Any], status: dict[str, Any], made: int) -> None:
+    def test_how_many_run(self, spec, status, made):
         """As many pods as may run side by side, not more than are to complete; none when suspended or finished."""
         assert len(expand([{**workload("Job", **spec), "status": status}])) == made
 
-    def test_cron_jobs(self) -> None:
+    def test_cron_jobs(self):
         """A cron job gives one job's pods if asked for, none when suspended or when a job of it is given."""
         job = {"spec": {"parallelism": 2, "template": TEMPLATE}}
         assert expand([workload("CronJob", jobTemplate=job)]) == []
@@ -267,10 +261,10 @@ class TestErrors:
             (workload("CronJob", jobTemplate=None), "Job web-1: spec.template: expected a pod template, got nothing"),
         ],
     )
-    def test_errors_say_where(self, given: dict[str, Any], text: str) -> None:
+    def test_errors_say_where(self, given, text):
         """A workload that cannot be read is told with kind, name and field."""
         assert refusal_text(ManifestError, expand, [given], cron_jobs=True) == text
 
-    def test_other_kinds_are_passed_over(self) -> None:
+    def test_other_kinds_are_passed_over(self):
         """Documents that are no workloads add nothing."""
         assert expand([{"kind": "ConfigMap"}]) == []

@@ -1,9 +1,5 @@
 """Selectors over labels and nodes: what matches, and upstream's words for what is not valid."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import pytest
 
 from kubeclassic.api.meaning.label_syntax import is_valid_label_key, is_valid_label_value, quoted
@@ -31,11 +27,11 @@ BAD_VALUE = (
 )
 
 
-def asks(key: str, operator: str, *values: str) -> Requirement:
+def asks(key, operator, *values):
     return Requirement(key=key, operator=operator, given_values=values)
 
 
-def selector(*expressions: Requirement, **pairs: str) -> LabelSelector:
+def selector(*expressions, **pairs):
     return LabelSelector(match_labels=Map(pairs), match_expressions=expressions)
 
 
@@ -59,7 +55,7 @@ class TestLabelSelector:
             (selector(asks("a", "In", "")), {}, False),
         ],
     )
-    def test_matching(self, chosen: LabelSelector | None, labels: Mapping[str, str], matches: bool) -> None:
+    def test_matching(self, chosen, labels, matches):
         """None matches nothing, an empty selector everything, all pairs and expressions must hold."""
         assert selector_matches(chosen, labels) is matches
 
@@ -74,40 +70,40 @@ class TestLabelSelector:
             (asks("gen", "In", "bad value!"), f'invalid label value: "bad value!": at key: "gen": {BAD_VALUE}'),
         ],
     )
-    def test_invalid_ones_say_why(self, expression: Requirement, text: str) -> None:
+    def test_invalid_ones_say_why(self, expression, text):
         """An invalid selector raises upstream's text."""
         assert refusal_text(SelectorError, compile_selector, selector(expression)) == text
 
-    def test_text_without_key(self) -> None:
+    def test_text_without_key(self):
         """The error of a bad value also has the text of the releases that leave out the key."""
         with pytest.raises(SelectorError) as caught:
             compile_selector(selector(a="bad value!"))
         assert caught.value.without_key == f'invalid label value: "bad value!": {BAD_VALUE}'
 
-    def test_the_first_fault_counts(self) -> None:
+    def test_the_first_fault_counts(self):
         """The key is looked at before the number of values, that before the values."""
         with pytest.raises(SelectorError, match="invalid label key"):
             compile_selector(selector(asks("-", "In")))
 
-    def test_compiled_once(self) -> None:
+    def test_compiled_once(self):
         """Equal selectors share one test; all and nothing are the well-known functions."""
         assert compile_selector(selector(a="1")) is compile_selector(selector(a="1"))
         assert (compile_selector(None), compile_selector(selector())) == (nothing, everything)
 
 
 class TestSetSelector:
-    def test_pairs_must_all_hold(self) -> None:
+    def test_pairs_must_all_hold(self):
         """A plain map asks for all of its pairs; none asks for nothing."""
         assert set_selector(Map(a="1"))({"a": "1", "b": "2"})
         assert not set_selector(Map(a="1"))({"a": "2"})
         assert set_selector(None) is set_selector(Map()) is everything
 
     @pytest.mark.parametrize("pairs", [{"a": "1", "b": "not valid"}, {"bad key": "1"}])
-    def test_one_invalid_pair_matches_everything(self, pairs: dict[str, str]) -> None:
+    def test_one_invalid_pair_matches_everything(self, pairs):
         """One invalid pair makes the whole selector match everything."""
         assert set_selector(Map(pairs)) is everything
 
-    def test_pairs_match_does_not_validate(self) -> None:
+    def test_pairs_match_does_not_validate(self):
         """Where nothing is validated, an invalid value matches what is literally equal."""
         assert pairs_match({"a": "not valid"}, {"a": "not valid"})
         assert not pairs_match({"a": "not valid"}, {"a": "x"})
@@ -128,7 +124,7 @@ class TestNodeSelector:
             (asks("gen", "Gt", "05"), {"gen": "6"}, True),
         ],
     )
-    def test_comparisons(self, expression: Requirement, labels: Mapping[str, str], matches: bool) -> None:
+    def test_comparisons(self, expression, labels, matches):
         """Gt and Lt compare 64-bit whole numbers; a label that is none does not match."""
         assert match_expressions_selector((expression,))(labels) is matches
 
@@ -142,15 +138,15 @@ class TestNodeSelector:
             (asks("gen", "Gt", "-5"), f'invalid label value: "-5": at key: "gen": {BAD_VALUE}'),
         ],
     )
-    def test_invalid_expressions_say_why(self, expression: Requirement, text: str) -> None:
+    def test_invalid_expressions_say_why(self, expression, text):
         """An invalid expression raises upstream's text; a negative bound is a number but no label value."""
         assert refusal_text(SelectorError, match_expressions_selector, (expression,)) == text
 
-    def test_no_expressions_match_nothing(self) -> None:
+    def test_no_expressions_match_nothing(self):
         """An empty list of expressions matches nothing."""
         assert match_expressions_selector(()) is nothing
 
-    def test_one_term_must_match(self) -> None:
+    def test_one_term_must_match(self):
         """Terms are alternatives; none at all, an empty one and an invalid one match no node."""
         valid, invalid = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),)), NodeSelectorTerm(match_expressions=(asks("a", "Foo"),))
         assert node_selector_matches(NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm(), valid)), {"a": ""}, "n")
@@ -172,11 +168,11 @@ class TestNodeSelector:
             (asks("metadata.name", "In", "n1"), None, True),
         ],
     )
-    def test_fields(self, field: Requirement, name: str | None, matches: bool) -> None:
+    def test_fields(self, field, name, matches):
         """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields are ignored."""
         assert compile_node_term(NodeSelectorTerm(match_fields=(field,)))({}, name) is matches
 
-    def test_expressions_and_fields_must_both_hold(self) -> None:
+    def test_expressions_and_fields_must_both_hold(self):
         """A term with expressions and fields asks for both."""
         term = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),), match_fields=(asks("metadata.name", "In", "n"),))
         found = [compile_node_term(term)(labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))]
@@ -185,7 +181,7 @@ class TestNodeSelector:
 
 class TestSyntax:
     @pytest.mark.parametrize("key", ["a", "A.b_c-9", "example.com/name", "a" * 63, "x" * 60 + ".com/" + "n" * 63])
-    def test_valid_keys(self, key: str) -> None:
+    def test_valid_keys(self, key):
         """Names of up to 63 characters, with a DNS subdomain before them or not, are keys."""
         assert not is_valid_label_key(key)
 
@@ -199,23 +195,23 @@ class TestSyntax:
             ("/a", ["prefix part must be non-empty"]),
         ],
     )
-    def test_invalid_keys(self, key: str, faults: list[str]) -> None:
+    def test_invalid_keys(self, key, faults):
         """Each fault of a key is told in upstream's words."""
         assert list(is_valid_label_key(key)) == faults
 
     @pytest.mark.parametrize(
         ("key", "beginning"), [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")]
     )
-    def test_bad_prefixes(self, key: str, beginning: str) -> None:
+    def test_bad_prefixes(self, key, beginning):
         """A second slash and a prefix that is no DNS subdomain are faults."""
         assert is_valid_label_key(key)[0].startswith(beginning)
 
-    def test_values(self) -> None:
+    def test_values(self):
         """A value may be empty, but has at most 63 bytes and a letter or digit at both ends."""
         assert not is_valid_label_value("")
         assert is_valid_label_value("-") == (BAD_VALUE,)
         assert is_valid_label_value("ä" * 32) == ("must be no more than 63 characters", BAD_VALUE)
 
-    def test_quoting(self) -> None:
+    def test_quoting(self):
         """Texts in messages are quoted as Go quotes them."""
         assert quoted('a"b\\\n\x01ä\u200b\U000e0001') == '"a\\"b\\\\\\n\\x01ä\\u200b\\U000e0001"'

@@ -1,55 +1,48 @@
 """What the containers of a pod need together, and who counts it: quotas, limit ranges, and pictures of nodes."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from kubeclassic.api.cluster import uses_of
 from kubeclassic.api.controlplane.limitranges import out_of_bounds
 from kubeclassic.api.controlplane.quotas import usage
 from kubeclassic.api.meaning.podtotals import limits_of, requests_of, total_of, uses
-from kubeclassic.api.objects import Pod
 from tests.support.build import node, obj, pod
 
-Json = dict[str, Any]
 
-
-def container(name: str, cpu: str, *, sidecar: bool = False) -> Json:
+def container(name, cpu, *, sidecar=False):
     """A container with equal request and limit."""
     amounts = {"requests": {"cpu": cpu}, "limits": {"cpu": cpu}}
     return {"name": name, "resources": amounts} | ({"restartPolicy": "Always"} if sidecar else {})
 
 
-def made(**spec: Any) -> Pod:
+def made(**spec):
     """A container of 3 cpu; a sidecar of 2 between two init containers of 1 and 4."""
     first = [container("a", "1"), container("s", "2", sidecar=True), container("b", "4")]
     return pod("p", on="n", containers=[container("main", "3")], initContainers=first, **spec)
 
 
-def test_uses() -> None:
+def test_uses():
     """An init container runs with the sidecars before it."""
     assert [use["cpu"].value() for use in uses(made(), requests_of)] == [1, 2, 6]
 
 
-def test_totals() -> None:
+def test_totals():
     """The largest of containers with sidecars, and of what runs with an init container; requests and limits alike."""
     assert total_of(made(), requests_of)["cpu"].value() == total_of(made(), limits_of)["cpu"].value() == 6
 
 
-def test_quotas() -> None:
+def test_quotas():
     """A quota counts sidecars, and in place of requests what the pod as a whole asks for."""
     assert usage(made())["requests.cpu"].value() == 6
     whole = usage(made(resources={"requests": {"cpu": "5", "memory": "1Gi"}}))
     assert (whole["requests.cpu"].value(), whole["limits.cpu"].value(), str(whole["requests.memory"])) == (5, 6, "1Gi")
 
 
-def test_limit_ranges() -> None:
+def test_limit_ranges():
     """The bound of a pod is held against all that its containers need together."""
     found = obj({"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "5"}}]}})
     assert out_of_bounds(made(), [found]) == "maximum cpu usage per Pod is 5, but limit is 6"
 
 
-def test_pictures_of_nodes() -> None:
+def test_pictures_of_nodes():
     """A node's share has its pods' sidecars in it."""
     found = uses_of([node("n", cpu="12")], [made()])
     assert found.sides[0].uses["cpu"] == [0.5]

@@ -1,7 +1,5 @@
 """Label selectors as text, as kubectl reads them."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.api.meaning.labels import SelectorError, parse_selector
@@ -17,13 +15,13 @@ WEB = {"app": "web", "tier": "front"}
         ("!zone", True), ("app=web,tier in (front, back),!zone", True), ("app=web,tier=back", False),
     ],
 )  # fmt: skip
-def test_a_selector_matches(text: str, matches: bool) -> None:
+def test_a_selector_matches(text, matches):
     """Equality, sets and presence, all of which must hold; what must not be equal may be missing."""
     assert parse_selector(text)(WEB) is matches
 
 
 @pytest.mark.parametrize("text", ["app=web,", "a in b", "a in ()", "=web", "a=b=c", "a b", "in (x)", "app in (web", "-a=b"])
-def test_a_broken_selector_is_refused(text: str) -> None:
+def test_a_broken_selector_is_refused(text):
     """What is no selector is an error, no silent match."""
     with pytest.raises(SelectorError):
         parse_selector(text)

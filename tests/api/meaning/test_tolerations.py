@@ -1,7 +1,5 @@
 """Which taints tolerations put up with."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.api.meaning.labels import tolerates, toleration_tolerates
@@ -27,15 +25,15 @@ class TestToleration:
             (Toleration(key="gpu", operator="Exists", toleration_seconds=0), True),
         ],
     )
-    def test_key_value_and_effect(self, toleration: Toleration, covers: bool) -> None:
+    def test_key_value_and_effect(self, toleration, covers):
         """Effect and key are equal or left out; the value is equal, or the operator Exists; seconds do not matter."""
         assert toleration_tolerates(toleration, TAINT) is covers
 
-    def test_an_empty_key_covers_any_key_of_that_value(self) -> None:
+    def test_an_empty_key_covers_any_key_of_that_value(self):
         """An empty key with operator Equal covers every key that has this value."""
         assert toleration_tolerates(Toleration(operator="Equal", value="yes"), TAINT)
 
-    def test_one_of_several_is_enough(self) -> None:
+    def test_one_of_several_is_enough(self):
         """A taint is put up with if any toleration covers it; none covers nothing."""
         assert tolerates([Toleration(key="a"), Toleration(key="gpu", operator="Exists")], TAINT)
         assert not tolerates([], TAINT)

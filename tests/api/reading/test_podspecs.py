@@ -1,10 +1,7 @@
 """Pods of one owner share one spec, though their texts differ in node and token; nothing else is taken for these."""
 
-from __future__ import annotations
-
 import io
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +19,7 @@ from tests.support.drawn import documents
 from tests.support.examples import examples
 
 
-def manifest(node: str = "", token: str = "abcde", **spec: Any) -> dict[str, Any]:
+def manifest(node="", token="abcde", **spec):
     """A pod as admission leaves it."""
     name = f"kube-api-access-{token}"
     container = {"name": "c", "image": "i", "volumeMounts": [{"name": name, "mountPath": "/t"}]}
@@ -31,14 +28,14 @@ def manifest(node: str = "", token: str = "abcde", **spec: Any) -> dict[str, Any
     return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"}, "spec": whole}
 
 
-def pods(*manifests: dict[str, Any]) -> list[Any]:
+def pods(*manifests):
     """The pods of a long list, as far as they are read from their text."""
     found = long_list(io.BytesIO(json.dumps({"kind": "List", "items": list(manifests)}).encode()))
     assert found is not None
     return [pod_of_texts(parts) for parts in found.items()]
 
 
-def test_the_node_and_the_token_alone_differ() -> None:
+def test_the_node_and_the_token_alone_differ():
     """Specs share their parts, and each has its node; read one by one they are the same objects."""
     one, other, third = pods(manifest("n1", "aaaaa"), manifest("n2", "bbbbb"), manifest("n2", hostNetwork=True))
     assert [found.spec.node_name for found in (one, other, third)] == ["n1", "n2", "n2"]
@@ -52,7 +49,7 @@ def test_the_node_and_the_token_alone_differ() -> None:
     {"nodeSelector": {"nodeName": "a"}}, {"nodeSelector": {"x": "kube-api-access-abcde"}}, {"nodeName": None},
     {"volumes": [{"name": "kube-api-access-abcde", "ephemeral": {}}]}, {"tolerations": [{"value": "kube-api-access-vwxyz"}]},
 ])  # fmt: skip
-def test_what_looks_like_these_stays(spec: dict[str, Any]) -> None:
+def test_what_looks_like_these_stays(spec):
     """A label of such a name or value, and the name of an ephemeral volume, are read as they are."""
     for node in ("", "n"):
         document = manifest(node, **spec)
@@ -68,14 +65,14 @@ def test_what_looks_like_these_stays(spec: dict[str, Any]) -> None:
 @pytest.mark.parametrize("more", [
     {"qqq": 1}, {"spec": {"qqq": 1}}, {"metadata": {"name": "p", "nam": 1}}, {"status": {"phase": 1}}, {"spec": 1},
 ])  # fmt: skip
-def test_what_is_odd_is_looked_at_as_a_whole(more: dict[str, Any]) -> None:
+def test_what_is_odd_is_looked_at_as_a_whole(more):
     """A pod with unknown fields or wrong values is not read from its text, however often it comes."""
     assert pods(*[{**manifest(), **more}] * 3) == [None] * 3
 
 
 @examples(2)
 @given(documents(Pod))
-def test_from_the_text_as_value_by_value(document: Any) -> None:
+def test_from_the_text_as_value_by_value(document):
     """A pod that is read from its text is the one that is read value by value."""
     (found,) = pods({"kind": "Pod", "metadata": {}, **document})
     if found is not None:
@@ -84,7 +81,7 @@ def test_from_the_text_as_value_by_value(document: Any) -> None:
 
 @examples(0.7)
 @given(st.lists(documents(Pod), min_size=1, max_size=4))
-def test_a_long_list_is_read_as_a_short_one(found: list[Any]) -> None:
+def test_a_long_list_is_read_as_a_short_one(found):
     """Objects, warnings and errors are the same, item by item and as a whole."""
     items = [{"kind": "Pod", **one, "metadata": {**one.get("metadata", {}), "name": f"p{at}"}} for at, one in enumerate(found)]
     outcomes = []
@@ -95,7 +92,7 @@ def test_a_long_list_is_read_as_a_short_one(found: list[Any]) -> None:
     assert outcomes[0] == outcomes[1]
 
 
-def _outcome(items: list[Any]) -> object:
+def _outcome(items):
     stream = io.BytesIO(json.dumps({"kind": "List", "items": items}).encode())
     try:
         loaded = load("-", stdin=stream)

@@ -25,7 +25,7 @@ from tests.support.refusals import refusal_text
 KINDS = [pytest.param(kind, id=kind.kind) for kind in o.KINDS.values()]
 
 
-def _length(value: Any) -> int:
+def _length(value):
     return len(text(value))
 
 
@@ -76,13 +76,13 @@ class Odd:
         ("csi", "csi"),
     ],
 )
-def test_names_are_in_camel_case(attribute: str, name: str) -> None:
+def test_names_are_in_camel_case(attribute, name):
     """Words after the first begin with a capital, initialisms among them are all capitals."""
     assert json_name(attribute) == name
 
 
 class TestAnnotations:
-    def test_of_single_values_and_maps(self) -> None:
+    def test_of_single_values_and_maps(self):
         """Every annotation has its reader; a field may have another name, or a reader of its own."""
         document = {"text": "a", "flag": True, "number": 2**40, "small": 5, "content": "eHk=", "amount": "1500m", "labels": {"a": "b"}}
         found = read(Leaves, {**document, "raw": {"c": 1}, "odd-name": "o", "length": "four", "unread": 1})
@@ -100,23 +100,23 @@ class TestAnnotations:
             ({"names": ["a", 1]}, "names[1]: expected a string, got 1"),
         ],
     )
-    def test_other_values_are_refused(self, document: dict[str, Any], wanted: str) -> None:
+    def test_other_values_are_refused(self, document, wanted):
         """A value of another type is refused with its path."""
         assert refusal_text(Mismatch, read, Leaves, document) == wanted
 
-    def test_of_classes_and_lists(self) -> None:
+    def test_of_classes_and_lists(self):
         """Classes are read within classes and in lists; a null item stands for the defaults, and what is unknown is ignored."""
         found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
         assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
         assert refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]}) == 'parts[1].weight: expected a whole number, got "3"'
         assert read(Leaves, {"names": [None], "text": None}).names == ("",)
 
-    def test_without_a_reader(self) -> None:
+    def test_without_a_reader(self):
         """An annotation that has no reader is an error."""
         with pytest.raises(TypeError, match=r"got the annotation <class 'complex'>, which has no reader"):
             read(Odd, {})
 
-    def test_tell_the_fields(self) -> None:
+    def test_tell_the_fields(self):
         """The fields of objects and of items of lists have fields of their own."""
         inner = {"partName": None, "weight": None}
         assert fields_of(Whole) == {"part": inner, "parts": inner}
@@ -125,14 +125,14 @@ class TestAnnotations:
 class TestBothWays:
     @pytest.mark.parametrize("strict", [True, False])
     @pytest.mark.parametrize("kind", KINDS)
-    def test_give_the_same(self, kind: type[Any], strict: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_give_the_same(self, kind, strict, monkeypatch):
         """What msgspec reads is what is read value by value, and it refuses nothing that all fields may have."""
-        alone: list[Any] = []
+        alone = []
         monkeypatch.setattr(convert, "read", lambda *args: alone.append(args) or read(*args))
 
         @examples(0.9)
         @given(st.data())
-        def check(data: st.DataObject) -> None:
+        def check(data):
             document = data.draw(documents(kind))
             assert convert.quickly(kind, document, strict) == read(kind, document, strict)
 
@@ -140,19 +140,19 @@ class TestBothWays:
         assert not alone
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_refuse_the_same(self, kind: type[Any]) -> None:
+    def test_refuse_the_same(self, kind):
         """What is null, unknown or of another type is taken or refused alike."""
 
         @examples(1.3)
         @given(st.data(), st.booleans())
-        def check(data: st.DataObject, strict: bool) -> None:
+        def check(data, strict):
             document = data.draw(marred(documents(kind)))
             assert outcome(convert.quickly, kind, document, strict) == outcome(read, kind, document, strict)
 
         check()
 
 
-def outcome(way: Any, *given: Any) -> Any:
+def outcome(way, *given):
     """What is read, or why not."""
     try:
         return way(*given)

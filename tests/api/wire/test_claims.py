@@ -1,9 +1,5 @@
 """ResourceClaims in the form in which they are written to the API server."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import ResourceClaim
@@ -13,13 +9,13 @@ from kubeclassic.core.cluster.listings import ResourceClaims
 from tests.framework.plugins.test_dynamicresources import NODES, SLICES, scheduler
 from tests.support.devicebuild import DRIVER, claiming, device_class, exactly
 
-MANIFEST: dict[str, Any] = {
+MANIFEST = {
     "kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "c", "namespace": "default", "resourceVersion": "5"},
     "spec": {"devices": {"requests": [{"name": "r0", "exactly": exactly()}]}},
 }  # fmt: skip
 
 
-def test_what_is_written_for_a_pod() -> None:
+def test_what_is_written_for_a_pod():
     """A placed pod's claims come out as updates: finalizer, devices with the nodes that reach them, and the pod as their user."""
     claim = decode(MANIFEST, keeps_manifest=True)
     assert isinstance(claim, ResourceClaim)
@@ -41,7 +37,7 @@ def test_what_is_written_for_a_pod() -> None:
     assert decode(with_status(MANIFEST, written.after)) == replace(written.after, metadata=replace(written.after.metadata, finalizers=()))
 
 
-def test_what_drivers_are_told() -> None:
+def test_what_drivers_are_told():
     """The settings of the class of the alternative that was chosen come first, then those of the claim for the requests that they name."""
     settings = [{"requests": [name], "opaque": {"driver": name}} for name in ("r0", "r0/s0", "r0/s1")] + [{"opaque": {"driver": "all"}}]
     request = {"name": "r0", "firstAvailable": [{"name": "s0", "deviceClassName": "x"}, {"name": "s1", "deviceClassName": "y"}]}
@@ -56,7 +52,7 @@ def test_what_drivers_are_told() -> None:
     ]  # fmt: skip
 
 
-def test_older_events_are_dropped() -> None:
+def test_older_events_are_dropped():
     """What the watch brings of a claim counts unless what is known is newer."""
     claims, (older, newer) = ResourceClaims(), (_version("9"), _version("10"))
     for item, wanted in ((newer, "10"), (older, "10"), (_version("11"), "11")):
@@ -66,7 +62,7 @@ def test_older_events_are_dropped() -> None:
         assert found.metadata.resource_version == wanted
 
 
-def _version(number: str) -> ResourceClaim:
+def _version(number):
     found = decode({**MANIFEST, "metadata": {**MANIFEST["metadata"], "resourceVersion": number}})
     assert isinstance(found, ResourceClaim)
     return found

@@ -1,9 +1,6 @@
 """The JSON form of objects that differ from their manifests, or have none."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -47,30 +44,30 @@ NODE = {
 }
 
 
-def read(kind: str, manifest: Any, *, keeps: bool = True) -> Any:
+def read(kind, manifest, *, keeps=True):
     """The object of a manifest."""
     found = decode_kind(kind, manifest, keeps_manifest=keeps)
     assert isinstance(found, KubeObject)
     return found
 
 
-def test_a_manifest_says_what_the_object_does_not() -> None:
+def test_a_manifest_says_what_the_object_does_not():
     """Fields that scheduling does not read, and the notation of quantities, are those of the manifest."""
     found = current_manifest(read("Pod", POD))
-    assert found["spec"]["containers"] == POD["spec"]["containers"]  # type: ignore[index]  # it is a dict of dicts
+    assert found["spec"]["containers"] == POD["spec"]["containers"]
     assert (found["status"]["qosClass"], found["metadata"]["namespace"]) == ("Burstable", "default")
 
 
-def test_the_object_says_what_has_changed() -> None:
+def test_the_object_says_what_has_changed():
     """A node, a nomination that is taken back, and the control plane's defaults come from the object."""
-    pod: Pod = with_defaults(read("Pod", POD)).bound_to("n2")  # type: ignore[attr-defined]  # it is a Pod
+    pod = with_defaults(read("Pod", POD)).bound_to("n2")
     pod = replace(pod, status=replace(pod.status, nominated_node_name=""))
     found = current_manifest(pod)
     assert (found["spec"]["nodeName"], found["status"]["nominatedNodeName"]) == ("n2", "")
     assert found["spec"]["schedulerName"] == "default-scheduler"
 
 
-def test_without_a_manifest() -> None:
+def test_without_a_manifest():
     """An object that kept no manifest is read again as the same object from what is written of it."""
     for kind, manifest in (("Pod", POD), ("Node", NODE)):
         item = read(kind, manifest, keeps=False)
@@ -79,20 +76,20 @@ def test_without_a_manifest() -> None:
         assert again == replace(item, metadata=replace(item.metadata, **changed))
 
 
-def test_an_object_made_by_hand() -> None:
+def test_an_object_made_by_hand():
     """The uid stands for namespace and name where none is given; a node has no namespace."""
     assert current_manifest(Pod(metadata=ObjectMeta(name="a")))["metadata"] == {"name": "a", "namespace": "default", "uid": "default/a"}
     assert current_manifest(Node(metadata=ObjectMeta(name="n"))) == {"metadata": {"name": "n"}}
 
 
-def written_again(kind: str, document: Any) -> tuple[Any, Any]:
+def written_again(kind, document):
     """An object without a manifest, and the one that is read of what is written of it, with the metadata of the first."""
     item = read(kind, document, keeps=False)
     again = read(kind, json.loads(compact_json(shown(current_manifest(item)))), keeps=False)
     return item, replace(again, metadata=item.metadata)
 
 
-def shown(value: Any) -> Any:
+def shown(value):
     """*value* with quantities as texts."""
     if isinstance(value, dict):
         return {key: shown(part) for key, part in value.items()}
@@ -102,7 +99,7 @@ def shown(value: Any) -> Any:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @examples(1.3)
 @given(data=st.data())
-def test_every_field_is_written_as_it_is_read(kind: str, data: st.DataObject) -> None:
+def test_every_field_is_written_as_it_is_read(kind, data):
     """Whatever the fields of a kind hold, what is written of the object is read as the same object, with its manifest and without."""
     document = data.draw(documents(KINDS[kind]))
     document = {**document, "metadata": {**document.get("metadata", {}), "name": "x", "namespace": "n", "uid": "u"}}
@@ -115,7 +112,7 @@ def test_every_field_is_written_as_it_is_read(kind: str, data: st.DataObject) ->
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @examples(1.3)
 @given(data=st.data())
-def test_what_changed_is_written_over_the_manifest(kind: str, data: st.DataObject) -> None:
+def test_what_changed_is_written_over_the_manifest(kind, data):
     """An object with the manifest of another of its kind is written as what it is, though the manifest says otherwise."""
     one, other = (data.draw(documents(KINDS[kind])) for _ in range(2))
     named = {"name": "x", "namespace": "n", "uid": "u"}
@@ -125,7 +122,7 @@ def test_what_changed_is_written_over_the_manifest(kind: str, data: st.DataObjec
 
 
 @pytest.mark.parametrize("medium", [{}, {"medium": "Memory"}, {"sizeLimit": "1Gi"}])
-def test_an_empty_dir_stays_what_it_is(medium: Any) -> None:
+def test_an_empty_dir_stays_what_it_is(medium):
     """A volume of the manifest is written with all that it has."""
     pod = read("Pod", {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}], "volumes": [{"name": "v", "emptyDir": medium}]}})
     for found in (pod, with_defaults(pod)):

@@ -1,11 +1,7 @@
 """Names and messages of others on a terminal: nothing in them is obeyed, and no name makes a line of its own."""
 
-from __future__ import annotations
-
 import csv
 import io
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +10,7 @@ from kubeclassic.exceptions import KubeclassicError
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import Fault, refused
+from tests.apiserver.transport import refused
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
@@ -22,7 +18,7 @@ from tests.support.program import ran
 CORPUS = ROOT / "tests/fuzz/corpus"
 ESCAPES, EXAMPLE = str(CORPUS / "terminal-escapes.json"), str(ROOT / "examples/cluster")
 NODE = "n\x1b[31m\u202eX"
-COMMANDS: dict[str, list[str]] = {
+COMMANDS = {
     "simulate": ["simulate", ESCAPES],
     "simulate wide": ["simulate", ESCAPES, "-o", "wide"],
     "simulate name": ["simulate", ESCAPES, "-o", "name"],
@@ -49,7 +45,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 
 
-def commanding(text: str) -> list[str]:
+def commanding(text):
     """The characters of *text* that a terminal would obey, and what could be a forged row."""
     forged = [line for line in text.splitlines() if line.startswith("default/forged")]
     return [char for char in text if not char.isprintable() and char != "\n"] + forged
@@ -59,12 +55,12 @@ class TestCommands:
     """All output of commands about a cluster with such names."""
 
     @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
-    def test_nothing_is_obeyed(self, words: list[str]) -> None:
+    def test_nothing_is_obeyed(self, words):
         """Output and messages have escapes in place of control characters, of marks of direction, and of line breaks in names."""
         captured = ran(*words, status=(0, 1, 2))
         assert commanding(captured.out) + commanding(captured.err) == []
 
-    def test_the_names_can_be_told(self) -> None:
+    def test_the_names_can_be_told(self):
         """The escapes say what the name is."""
         out = ran("simulate", ESCAPES, status=(0, 1)).out
         assert r"default/p\x1b]0;pwned\x07" in out
@@ -75,30 +71,30 @@ class TestCommands:
 class TestMessages:
     """Lines on standard error."""
 
-    def test_a_note(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_note(self, capsys):
         """One line, whatever the text has; blanks at its beginning stay."""
         note("  a\x1b[1m\nb")
         note("  a  b")
         assert capsys.readouterr().err == "a\\x1b[1m b\n  a  b\n"
 
     @pytest.fixture
-    def hostile(self, tmp_path: Path) -> Iterator[Path]:
+    def hostile(self, tmp_path):
         """A kubeconfig of a server that refuses with an escape in its message."""
 
-        def refuse(request: object) -> Fault:
+        def refuse(request):
             return refused(403, "Forbidden", "no \x1b]0;pwned\x07\nforged")
 
         with serving_store(Store(NEW_SERVER), faults=refuse) as address:
             yield kubeconfig(tmp_path, {"server": address})
 
     @pytest.mark.parametrize("words", [["snapshot"], ["shadow", "--for", "0.5"]], ids=["snapshot", "shadow"])
-    def test_what_a_server_says(self, hostile: Path, words: list[str]) -> None:
+    def test_what_a_server_says(self, hostile, words):
         """The text of an API server is escaped too."""
         captured = ran(*words, "--kubeconfig", str(hostile), status=2)
         assert r"\x1b]0;pwned\x07" in captured.err
         assert commanding(captured.err) == []
 
-    def test_a_group_of_errors(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_group_of_errors(self, capsys):
         """Of errors that ended several tasks at once the first is told, and one that is a defect before the others."""
         from kubeclassic.cli.console.exitstatus import status_of
 
@@ -108,7 +104,7 @@ class TestMessages:
         assert status_of(ExceptionGroup("x", [bad, KeyError("z")]), ()) == 3
 
 
-def test_no_formula_in_csv() -> None:
+def test_no_formula_in_csv():
     """A text that a spreadsheet would take for a formula has an apostrophe before it; numbers do not."""
     cells = [cell for row in csv.reader(io.StringIO(ran("simulate", str(CORPUS / "csv-formula.json"), "-o", "csv").out)) for cell in row]
     assert [cell for cell in cells if cell[:1] in ("=", "+", "@")] == []

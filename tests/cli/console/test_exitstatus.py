@@ -1,9 +1,6 @@
 """Every way in which a command can end has its exit status."""
 
-from __future__ import annotations
-
 import tempfile
-from pathlib import Path
 
 import click
 import pytest
@@ -17,17 +14,17 @@ NOT_IN_LOCALE = "a character of a name that the locale's encoding, ascii, does n
 
 
 @pytest.fixture
-def ending(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+def ending(monkeypatch, tmp_path):
     """The name of a command that raises what the test puts into its place; reports of defects go to the test's folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.delenv("KUBECLASSIC_TRACEBACK", raising=False)
     return "ending"
 
 
-def ends_with(monkeypatch: pytest.MonkeyPatch, error: BaseException, *arguments: str) -> int:
+def ends_with(monkeypatch, error, *arguments):
     """The exit status of a command that raises *error*."""
 
-    def fail(verbose: bool) -> None:
+    def fail(verbose):
         raise error
 
     option = click.Option(["-v", "--verbose"], is_flag=True)
@@ -35,7 +32,7 @@ def ends_with(monkeypatch: pytest.MonkeyPatch, error: BaseException, *arguments:
     return run(["simulate", *arguments])
 
 
-def test_a_defect(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect(ending, tmp_path, monkeypatch, capsys):
     """A defect is status 3: two lines that say so, and a file with what ran, the version and the traceback."""
     assert ends_with(monkeypatch, KeyError("nope")) == 3
     first, second = capsys.readouterr().err.splitlines()
@@ -48,7 +45,7 @@ def test_a_defect(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize("how", ["option", "environment"])
-def test_a_defect_told_in_full(ending: str, how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect_told_in_full(ending, how, monkeypatch, capsys):
     """With -v, or with KUBECLASSIC_TRACEBACK, the traceback is on standard error too."""
     if how == "environment":
         monkeypatch.setenv("KUBECLASSIC_TRACEBACK", "1")
@@ -56,9 +53,7 @@ def test_a_defect_told_in_full(ending: str, how: str, monkeypatch: pytest.Monkey
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-def test_a_defect_without_a_place_for_its_report(
-    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_defect_without_a_place_for_its_report(ending, tmp_path, monkeypatch, capsys):
     """Where no file can be written the report is on standard error."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     assert ends_with(monkeypatch, ValueError("odd")) == 3
@@ -67,7 +62,7 @@ def test_a_defect_without_a_place_for_its_report(
     assert "Please report it with the text above." in told
 
 
-def test_a_rule_that_fails(ending: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_that_fails(ending, monkeypatch, capsys):
     """A user's rule that fails is bad input in one line; with -v the frames of the user's files follow."""
     error = RuleError("rule Mine (my.py, line 7): got None", "  File my.py, line 7\n")
     assert ends_with(monkeypatch, error) == 2
@@ -88,9 +83,7 @@ def test_a_rule_that_fails(ending: str, monkeypatch: pytest.MonkeyPatch, capsys:
         (BrokenPipeError(), 141, ""),
     ],
 )
-def test_other_endings(
-    ending: str, error: BaseException, status: int, told: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_other_endings(ending, error, status, told, monkeypatch, capfd):
     """Too little memory and errors of the system are bad input in one line; Ctrl-C is 130, a reader that has gone 141, both silent."""
     if isinstance(error, BrokenPipeError):
         monkeypatch.setattr("kubeclassic.cli.console.exitstatus.silence", lambda number: None)

@@ -1,12 +1,9 @@
 """Progress on standard error: a bar for people at a terminal, and nothing for what is quick."""
 
-from __future__ import annotations
-
 import io
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +19,7 @@ NO_PATIENCE = 60.0
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     """Progress is on, and nobody waits for it."""
     monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -30,14 +27,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "REFRESH", 0.01)
 
 
-def stream_of(monkeypatch: pytest.MonkeyPatch, kind: Callable[[], io.StringIO]) -> io.StringIO:
+def stream_of(monkeypatch, kind):
     """A stream of *kind* in place of standard error."""
     stream = kind()
     monkeypatch.setattr(sys, "stderr", stream)
     return stream
 
 
-def wait_for(stream: io.StringIO, text: str) -> None:
+def wait_for(stream, text):
     """Wait until *stream* has *text*."""
     end = time.monotonic() + NO_PATIENCE
     while text not in stream.getvalue():
@@ -54,13 +51,13 @@ def wait_for(stream: io.StringIO, text: str) -> None:
         (Work("scheduling", 10, "pods", 12), "10 of 10 pods"), (Work("explaining"), ""),
     ],
 )  # fmt: skip
-def test_it_says_how_far_it_is(work: Work, told: str) -> None:
+def test_it_says_how_far_it_is(work, told):
     """What is done, of how much, and the latest word, as far as they are known."""
     assert work.told() == told
 
 
 class TestBar:
-    def test_it_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_counts(self, monkeypatch):
         """At a terminal a bar says what is done and of how much, and is gone in the end."""
         stream = stream_of(monkeypatch, Terminal)
         with counting(200, "emptying", "nodes") as tell:
@@ -68,7 +65,7 @@ class TestBar:
             wait_for(stream, "120 of 200 nodes, node-7")
         assert stream.getvalue().endswith("\x1b[2K")
 
-    def test_a_total_can_come_late(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_total_can_come_late(self, monkeypatch):
         """Where the total is known only when the work has begun, it is shown from then on."""
         stream = stream_of(monkeypatch, Terminal)
         with working("sweeping", unit="runs") as work:
@@ -76,7 +73,7 @@ class TestBar:
             work.at(3, 40)
             wait_for(stream, "3 of 40 runs")
 
-    def test_names_are_no_markup(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_names_are_no_markup(self, monkeypatch):
         """A name with brackets is shown as it is."""
         stream = stream_of(monkeypatch, Terminal)
         with telling("reading") as tell:
@@ -86,7 +83,7 @@ class TestBar:
 
 class TestQuiet:
     @pytest.mark.parametrize(("name", "value"), [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
-    def test_it_can_be_turned_off(self, name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_can_be_turned_off(self, name, value, monkeypatch):
         """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no thread either."""
         monkeypatch.setenv(name, value)
         stream = stream_of(monkeypatch, Terminal)
@@ -94,7 +91,7 @@ class TestQuiet:
             assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
         assert stream.getvalue() == ""
 
-    def test_quick_work_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_quick_work_is_silent(self, monkeypatch):
         """Work that is over before its time comes says nothing, nor does any where nobody looks."""
         stream = stream_of(monkeypatch, io.StringIO)
         with telling("reading"):
@@ -105,7 +102,7 @@ class TestQuiet:
         assert list(following(range(5), 5)) == list(range(5))
         assert stream.getvalue() == ""
 
-    def test_work_within_work_is_part_of_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_work_within_work_is_part_of_it(self, monkeypatch):
         """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
         stream = stream_of(monkeypatch, Terminal)
         with telling("trying"):
@@ -115,14 +112,14 @@ class TestQuiet:
         with telling("reading"):
             wait_for(stream, "reading")
 
-    def test_a_failure_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_failure_ends_it(self, monkeypatch):
         """Work that fails ends its progress before the error is told."""
         stream = stream_of(monkeypatch, Terminal)
         with pytest.raises(ZeroDivisionError):
             self.fail(stream)
         assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
 
-    def fail(self, stream: io.StringIO) -> None:
+    def fail(self, stream):
         """Work that fails once it has been told."""
         with telling("dividing"):
             wait_for(stream, "dividing")
@@ -142,11 +139,11 @@ class TestQuiet:
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_each_command_says_what_it_does(arguments: tuple[str, ...], told: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_command_says_what_it_does(arguments, told, monkeypatch):
     """Each piece of work of a command is shown if it takes long enough, under its own word."""
-    seen: list[str] = []
+    seen = []
 
-    def show(work: Work, over: threading.Event) -> None:
+    def show(work, over):
         seen.append(work.what)
 
     monkeypatch.setattr(progress, "_bar", show)

@@ -1,12 +1,7 @@
 """The lab's server: who may ask, what is refused, what the page's questions answer, and several pages at a time."""
 
-from __future__ import annotations
-
 import json
 import signal
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -26,39 +21,38 @@ BASE = f"http://127.0.0.1:{PORT}"
 class Page:
     """Asks a lab as its page does."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.app = lab_app(TOKEN)
 
-    async def request(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> httpx.Response:
+    async def request(self, method, path, headers=None, body=None):
         """The answer to a request."""
         transport = httpx.ASGITransport(app=self.app)
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             return await client.request(method, path, headers=headers or {}, content=body)
 
-    def get(self, path: str, **headers: str) -> httpx.Response:
+    def get(self, path, **headers):
         """The answer to GET."""
         return _run(self.request("GET", path, {name.replace("_", "-"): value for name, value in headers.items()}))
 
-    def post(self, path: str, body: Any, kind: str = "application/json", token: str = TOKEN, **headers: str) -> httpx.Response:
+    def post(self, path, body, kind="application/json", token=TOKEN, **headers):
         """The answer to a question."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         given = {"content-type": kind} | {name.replace("_", "-"): value for name, value in headers.items()}
         return _run(self.request("POST", f"/{token}/{path}", given, content))
 
-    def ask(self, question: str, **body: Any) -> Any:
+    def ask(self, question, **body):
         """What a question answers, as data."""
         return self.post("ask", {"question": question, **body}).json()
 
 
-def _run(request: Any) -> httpx.Response:
+def _run(request):
     import asyncio
 
-    found: httpx.Response = asyncio.run(request)
-    return found
+    return asyncio.run(request)
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
+def page():
     """A page of a lab on the example cluster."""
     found = Page()
     yield found
@@ -66,7 +60,7 @@ def page() -> Iterator[Page]:
 
 
 class TestWhoMayAsk:
-    def test_the_page_and_its_files(self, page: Page) -> None:
+    def test_the_page_and_its_files(self, page):
         """The page names scripts and style sheets that are there, and nothing elsewhere."""
         found = page.get(f"/{TOKEN}/")
         assert (found.status_code, found.headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -77,31 +71,31 @@ class TestWhoMayAsk:
         assert "access-control-allow-origin" not in found.headers
 
     @pytest.mark.parametrize("path", ["/", "/x/", "/x/assets/lab.css", f"/{TOKEN}", f"/{TOKEN}/nope", f"/{TOKEN}/assets/nope.js"])
-    def test_other_paths(self, page: Page, path: str) -> None:
+    def test_other_paths(self, page, path):
         """Without the token there is nothing, and with it nothing but the lab."""
         assert page.get(path).status_code == 404
 
     @pytest.mark.parametrize("name", ["..%2f..%2f__init__.py", "%2e%2e/lab/__init__.py", "__init__.py", "..%5c__init__.py"])
-    def test_no_other_files(self, page: Page, name: str) -> None:
+    def test_no_other_files(self, page, name):
         """Files beside the assets are not served."""
         assert page.get(f"/{TOKEN}/assets/{name}").status_code == 404
 
     @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", ""])
-    def test_other_hosts(self, page: Page, host: str) -> None:
+    def test_other_hosts(self, page, host):
         """A request for another host, as after a change of a name's address, is not answered."""
         found = page.get(f"/{TOKEN}/", host=host)
         assert (found.status_code, found.json()["where"]) == (421, "header Host")
 
     @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}])
-    def test_other_pages(self, page: Page, headers: dict[str, str]) -> None:
+    def test_other_pages(self, page, headers):
         """A request that another page makes is refused, though it knows the token."""
         assert page.post("ask", {"question": "start"}, **headers).status_code == 403
 
-    def test_a_long_name(self, page: Page) -> None:
+    def test_a_long_name(self, page):
         """A name that no file can have is not looked for."""
         assert page.get(f"/{TOKEN}/assets/{'x' * 5000}.js").status_code == 404
 
-    def test_its_own_page(self, page: Page) -> None:
+    def test_its_own_page(self, page):
         """The lab's own page is answered, by both names of the address."""
         assert page.post("ask", {"question": "start"}, origin=BASE, sec_fetch_site="same-origin").status_code == 200
         assert page.get(f"/{TOKEN}/", host=f"localhost:{PORT}").status_code == 200
@@ -116,18 +110,18 @@ class TestBodies:
             (b" " * (3 << 20), 413, "body: expected at most "),
         ],
     )  # fmt: skip
-    def test_no_question(self, page: Page, body: bytes, status: int, text: str) -> None:
+    def test_no_question(self, page, body, status, text):
         """What is no question, or too much, is refused in one line."""
         found = page.post("ask", body)
         assert found.status_code == status
         assert next(iter(found.json().values())).startswith(text)
 
-    def test_another_type(self, page: Page) -> None:
+    def test_another_type(self, page):
         """A form, which any page could send, is refused."""
         assert page.post("ask", b"question=start", "application/x-www-form-urlencoded").status_code == 415
 
     @pytest.mark.parametrize("value", [None, 3, [], {}, "x" * 5000, "nope", {"release": 3}, {"policy": "/etc/passwd"}, [[]]])
-    def test_wrong_values(self, page: Page, value: object) -> None:
+    def test_wrong_values(self, page, value):
         """Values of wrong kinds are answered by an error in one line, or do not count; never by a defect."""
         state = page.ask("start")["state"]
         for key in (*state, "nope"):
@@ -140,7 +134,7 @@ class TestBodies:
             assert found.status_code == 200
             assert "\n" not in found.json().get("trouble", "")
 
-    def test_files_are_not_read(self, page: Page) -> None:
+    def test_files_are_not_read(self, page):
         """No option of a page names a file."""
         state = page.ask("start")["state"]
         for name in ("policy", "profile", "config", "rules"):
@@ -152,7 +146,7 @@ class TestBodies:
 
 @pytest.mark.whole
 class TestProgram:
-    def test_from_start_to_end(self) -> None:
+    def test_from_start_to_end(self):
         """The program says where it is, answers, and ends well with Ctrl-C."""
         words = command("lab", str(EXAMPLE), "--no-open", "--release", "1.14", "--set", "node gpu-b1 unschedulable=true")
         with started(words) as process:
@@ -164,7 +158,7 @@ class TestProgram:
             process.send_signal(signal.SIGINT)
             assert (process.wait(60), process.stderr.read()) == (0, "")
 
-    def test_a_live_cluster(self, tmp_path: Path) -> None:
+    def test_a_live_cluster(self, tmp_path):
         """With --kubeconfig the cluster is read from its API server, and the saved commands name the same file."""
         store = Store(NEW_SERVER)
         for name in "ab":

@@ -1,11 +1,8 @@
 """The list of pods behind a page: who is in it, how it ends for each side, and why."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.engine import Engine
+from kubeclassic.api.objects import Pod
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
@@ -18,7 +15,7 @@ ROOM = "preemption: neither finds a node, and they make room differently"
 TIE = "tie: both nodes have the same score in both, and the tie-break chose another one"
 
 
-def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str = FREE) -> dict[str, dict[str, Any]]:
+def listed(objects, made, mode=FREE):
     """Pod -> what its row says, in words."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
@@ -31,13 +28,13 @@ def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str =
     return found
 
 
-def preempting() -> dict[str, Engine]:
+def preempting():
     """One that makes room, and one that does not."""
     return {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
 
 
 class TestRows:
-    def test_who_makes_room(self) -> None:
+    def test_who_makes_room(self):
         """A pod for which one side alone makes room is placed by it alone; the row says where room was made."""
         there = pod("low", on="n", requests={"cpu": 4}, priority=1)
         found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
@@ -45,7 +42,7 @@ class TestRows:
             "default/high": {"hosts": ["n", "<none>"], "outcomes": ["placed by a alone"], "why": ROOM, "cycles": ["Decision 0"]},
         }
 
-    def test_who_has_to_leave(self) -> None:
+    def test_who_has_to_leave(self):
         """A pod that is decided alike and evicted by one side is in the list, with the pod that took its place."""
         found = listed((node("n"), pod("low", requests={"cpu": 4}, priority=1), pod("high", requests={"cpu": 4}, priority=9)), preempting())
         assert found["default/low"] == {
@@ -55,7 +52,7 @@ class TestRows:
             "cycles": [],
         }
 
-    def test_three_sides(self) -> None:
+    def test_three_sides(self):
         """With a third configuration each outcome says whose it is, and a side that agrees with the first has none."""
         objects = (node("n", labels={"disk": "hdd"}), node("m", labels={"disk": "ssd"}), pod("p", nodeSelector={"disk": "ssd"}))
         rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}
@@ -64,7 +61,7 @@ class TestRows:
         assert (row["hosts"], row["outcomes"]) == (["m", "m", "n"], ["c: on another node"])
         assert row["why"] == "GeneralPredicates in a against n: node(s) didn't match node selector"
 
-    def test_locked(self) -> None:
+    def test_locked(self):
         """In locked mode the outcome is the verdict, as the first side stays where it is."""
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()

@@ -1,9 +1,6 @@
 """Pages are sent around: none has a folder of its author."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +21,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_folder_of_the_author(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_folder_of_the_author(name, tmp_path, monkeypatch):
     """Whole paths on the command line are names on the page: in the inputs, the rules, the warnings and the command."""
     home = tmp_path / "home" / "jo"
     shutil.copytree(ROOT / "examples", home / "examples")

@@ -1,10 +1,6 @@
 """What ``explain`` says: verdicts of a pod and of a node, and the page of what would help."""
 
-from __future__ import annotations
-
 from html import escape
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,19 +13,21 @@ from tests.support.pages import with_page
 from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
-def _choice(*ties: str, decided: str | None = None) -> HostChoice:
+
+
+def _choice(*ties, decided=None):
     """How the host was chosen among *ties*."""
     return HostChoice(9, ties, "the first one", None, decided, (), {}, 10)
 
 
-def _document(**values: Any) -> ExplanationDocument:
+def _document(**values):
     """What a verdict reads of a pod that fits on 3 of 5 nodes."""
-    empty: dict[str, Any] = dict.fromkeys(ExplanationDocument.__struct_fields__) | {"warnings": (), "gated": False, "reasons": ()}
+    empty = dict.fromkeys(ExplanationDocument.__struct_fields__) | {"warnings": (), "gated": False, "reasons": ()}
     asked = {"pod": "a/b", "host": "n1", "counts": NodeCounts(5, 5, 3, 2), "choice": _choice("n1", decided="NodeAffinityPriority")}
     return ExplanationDocument(**empty | asked | values)
 
 
-def _reason(reason: str, count: int) -> ReasonGroup:
+def _reason(reason, count):
     """A reason of *count* nodes."""
     return ReasonGroup(reason, (), count, 0, False, None, tuple(f"n{at}" for at in range(count)))
 
@@ -53,7 +51,7 @@ class TestVerdict:
              "a/b finds no node: stopped by taints on 4 nodes, cpu on 1 node."),
         ],
     )  # fmt: skip
-    def test_of_a_pod(self, values: dict[str, Any], said: str) -> None:
+    def test_of_a_pod(self, values, said):
         """Where it goes, and what decided."""
         document = _document(**values)
         assert str(verdict(document)) == said
@@ -70,14 +68,14 @@ class TestVerdict:
             ({"fits": False, "verdicts": (RuleVerdict("X", "fails", ("odd",)),)}, None, "a/b does not fit on n2: odd."),
         ],
     )  # fmt: skip
-    def test_of_a_node(self, close: dict[str, Any], host: str | None, said: str) -> None:
+    def test_of_a_node(self, close, host, said):
         """Whether it fits there, and why it does not go there."""
         assert str(verdict(_document(host=host, close_up=CloseUp("n2", **close)))) == said
 
 
 class TestForms:
     @pytest.mark.parametrize("asked", [("--what-if",), ("--want", "general-a1")])
-    def test_changes_that_help(self, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_changes_that_help(self, asked, tmp_path, monkeypatch):
         """The page of --what-if and --want has why and what would help; its numbers are those of both records."""
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
         monkeypatch.setattr("sys.argv", ["kubeclassic"])
@@ -92,7 +90,7 @@ class TestForms:
         assert f"{len(found['suggestions']) - 1} more change" in html
         assert all(escape(one["effect"]["withoutNode"][0]) in helping for one in found["suggestions"] if one["effect"]["withoutNode"])
 
-    def test_nothing_has_to_change(self, tmp_path: Path) -> None:
+    def test_nothing_has_to_change(self, tmp_path):
         """A pod that fits has no list of changes."""
         page = tmp_path / "page.html"
         assert run(["explain", CLUSTER, "shop/orders-1", "--what-if", "-o", "html", "--output", str(page)]) == 0

@@ -1,11 +1,8 @@
 """Text has the words and the order of pages."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic import explain
-from kubeclassic.api.view import Table, View
 from kubeclassic.cli.report.tables import view_lines
 from tests.conftest import ROOT
 
@@ -13,13 +10,13 @@ CLUSTER = str(ROOT / "examples/cluster")
 WIDTH, MOST = 80, 4
 
 
-def titles(table: Table) -> list[str]:
+def titles(table):
     """The titles of the columns of *table*, bars left out."""
     return [column.title for column in table.columns if column.kind != "bar"]
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_reasons(release: str) -> None:
+def test_reasons(release):
     """The reasons of explain have the same columns in the same order; the page adds whether evictions help."""
     view = explain(CLUSTER, "analytics/yearly-report", release).view()
     shown, (page, *_) = ([one for one in view.tables_of(form) if one.name == "reasons"] for form in ("table", "page"))
@@ -27,9 +24,9 @@ def test_reasons(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_no_message_is_long_at_80_columns(release: str) -> None:
+def test_no_message_is_long_at_80_columns(release):
     """In 80 columns the message takes four lines at most, and no line is longer; what it says of evictions is in wide text."""
-    view: View = explain(CLUSTER, "analytics/yearly-report", release).view()
+    view = explain(CLUSTER, "analytics/yearly-report", release).view()
     lines = list(view_lines(view, "table", WIDTH))
     assert max(map(len, lines)) <= WIDTH
     message = explain(CLUSTER, "analytics/yearly-report", release).record()["error"].partition(" preemption: ")[0]

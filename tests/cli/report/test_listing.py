@@ -1,10 +1,7 @@
 """Fields, sorting and columns of records, in kubectl's manner."""
 
-from __future__ import annotations
-
 import io
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +11,7 @@ from kubeclassic.api.words import rounded
 from kubeclassic.cli.report.listing import Sorting, indented, path_of, value_at, write_csv, write_rows
 from kubeclassic.exceptions import UnknownNameError
 
-RECORDS: list[dict[str, Any]] = [
+RECORDS = [
     {"pod": "b", "requests": {"cpu": 20, "nvidia.com/gpu": 1}, "victims": ["x", "y"]},
     {"pod": "a", "requests": {}, "victims": []},
     {"pod": "c", "requests": {"cpu": 100}, "victims": []},
@@ -23,25 +20,25 @@ FIELDS = ("pod", "requests", "victims")
 
 
 @pytest.mark.parametrize("text", [r".requests.nvidia\.com/gpu", "requests['nvidia.com/gpu']", '{.requests["nvidia.com/gpu"]}'])
-def test_a_field_s_name_may_have_dots(text: str) -> None:
+def test_a_field_s_name_may_have_dots(text):
     """A name with dots is written as in kubectl, with backslashes or in brackets."""
     assert value_at(RECORDS[0], path_of(text)) == 1
 
 
 @pytest.mark.parametrize(("key", "pods"), [("cpu", "bca"), ("-cpu", "cba"), ("pod", "abc"), ("-.requests.cpu", "cba"), ("victims", "acb")])
-def test_sorting(key: str, pods: str) -> None:
+def test_sorting(key, pods):
     """Numbers are sorted as numbers, and what has no value comes last either way."""
     found = Sorting.parse(key, FIELDS, {"cpu": ("requests", "cpu")}).sorted(RECORDS)
     assert "".join(record["pod"] for record in found) == pods
 
 
-def test_an_unknown_field_is_refused() -> None:
+def test_an_unknown_field_is_refused():
     """The error names what there is."""
     with pytest.raises(UnknownNameError, match=r'^--sort-by: expected one of cpu, got "pot"; did you mean "pod"\?$'):
         Sorting.parse("pot", FIELDS, {"cpu": ("requests", "cpu")})
 
 
-def test_csv() -> None:
+def test_csv():
     """A column a field that any record has, fields of fields with dots; empty where there is none."""
     stream = io.StringIO()
     write_csv(RECORDS[:2], stream)
@@ -51,14 +48,14 @@ def test_csv() -> None:
     assert stream.getvalue() == ""
 
 
-def test_columns_of_csv_stay_in_the_order_of_fields() -> None:
+def test_columns_of_csv_stay_in_the_order_of_fields():
     """A resource that only a later record has stands beside the other resources, before the fields that come after them."""
     stream = io.StringIO()
     write_csv([RECORDS[2], RECORDS[0]], stream)
     assert stream.getvalue() == "pod,requests.cpu,requests.nvidia.com/gpu,victims\nc,100,,\nb,20,1,x y\n"
 
 
-def test_an_empty_list_stays_in_its_line() -> None:
+def test_an_empty_list_stays_in_its_line():
     """A document with an empty list is JSON too."""
     stream = io.StringIO()
     write_rows({"kind": "X", "pods": []}, stream)
@@ -73,7 +70,7 @@ def test_an_empty_list_stays_in_its_line() -> None:
         ("hugepages-2Mi", 2**31, "2.0 GiB"), ("memory", 2**63, "8.0 EiB"), ("pods", 1210, "1,210"),
     ],
 )  # fmt: skip
-def test_units(resource: str, number: int, text: str) -> None:
+def test_units(resource, number, text):
     """Amounts are written with the unit that makes them short."""
     assert rounded(resource, number) == text
 
@@ -82,7 +79,11 @@ TEXTS = st.text(max_size=4) | st.text('\x00\x1f\x7f/<\\"\n', max_size=4)
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
 
 
-@given(value=st.recursive(SCALARS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner)))
-def test_indented_is_as_by_the_standard_library(value: Any) -> None:
+@given(
+    value=st.recursive(
+        SCALARS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=9
+    )
+)
+def test_indented_is_as_by_the_standard_library(value):
     """Whatever the value: the same characters as by json.dumps with an indent of two."""
     assert indented(value) == json.dumps(value, indent=2)

@@ -1,13 +1,10 @@
 """What notebooks show: the parts of pages without scripts, escaped, small, and with a style that stays inside."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ SMALL, BIG = str(EXAMPLES / "capacity" / "small-pod.yaml"), str(EXAMPLES / "capa
 EVIL = "<script>alert(1)</script>"
 MOST_BYTES = 100_000
 
-SHOWN: dict[str, tuple[Any, str]] = {
+SHOWN = {
     "Cluster": (lambda: Cluster.load(CLUSTER), "11 nodes with 8 pods; 22 pods wait."),
     "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
     "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node; analytics/yearly-report does not, because of memory."),
@@ -43,20 +40,20 @@ SHOWN: dict[str, tuple[Any, str]] = {
 class Outside(HTMLParser):
     """Collects the tags of a text, and the text itself but for the style."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.tags: list[str] = []
-        self.words: list[str] = []
+        self.tags = []
+        self.words = []
 
-    def handle_starttag(self, tag: str, attributes: object) -> None:
+    def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self.tags[-1:] != ["style"] or "{" not in data:
             self.words.append(data)
 
 
-def parsed(text: str) -> Outside:
+def parsed(text):
     """*text* as tags and words."""
     found = Outside()
     found.feed(text)
@@ -66,26 +63,26 @@ def parsed(text: str) -> Outside:
 class TestEachResult:
     @pytest.fixture(scope="class", params=list(SHOWN))
     @classmethod
-    def shown(cls, request: pytest.FixtureRequest) -> tuple[str, str]:
+    def shown(cls, request):
         """The HTML of one of them, and its verdict."""
         make, verdict = SHOWN[request.param]
         return make()._repr_html_(), verdict
 
-    def test_it_says_the_outcome_first(self, shown: tuple[str, str]) -> None:
+    def test_it_says_the_outcome_first(self, shown):
         """Each has its outcome as a sentence before anything else."""
         text, verdict = shown
         found = re.search(r'<p class="verdict">(.*?)</p>', text)
         assert found is not None
         assert verdict in found[1]
 
-    def test_it_needs_nothing(self, shown: tuple[str, str]) -> None:
+    def test_it_needs_nothing(self, shown):
         """None has a script, a link or anything from elsewhere, and each stays small."""
         text, _ = shown
         assert {"script", "link", "img", "iframe", "button", "input"} & set(parsed(text).tags) == set()
         assert not re.search(r"https?:|url\((?!#)|@import", text)
         assert len(text.encode()) < MOST_BYTES
 
-    def test_its_style_stays_inside(self, shown: tuple[str, str]) -> None:
+    def test_its_style_stays_inside(self, shown):
         """All rules of the style stand within the one of the ``div``."""
         text, _ = shown
         (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
@@ -99,13 +96,13 @@ class TestEachResult:
         assert ":root {" not in style
 
 
-def lines(values: list[float]) -> Chart:
+def lines(values):
     """A chart whose words are all markup."""
     return Chart(title=EVIL, description=EVIL, kind="steps", across=EVIL, up=EVIL, labels=values, series={EVIL: values})
 
 
 class TestView:
-    def test_all_texts_are_escaped(self) -> None:
+    def test_all_texts_are_escaped(self):
         """A name with HTML in it is text, wherever it stands."""
         rows = [{EVIL: EVIL}, {EVIL: [EVIL]}]
         found = View(
@@ -118,13 +115,13 @@ class TestView:
         assert "script" not in parsed(found).tags
         assert "alert(1)" in "".join(parsed(found).words)
 
-    def test_long_tables_are_counted(self) -> None:
+    def test_long_tables_are_counted(self):
         """Of many rows the first fifty are shown, and the others counted."""
         found = View(title="a", sections=tables(table_of("t", [{"n": at} for at in range(1_000)]))).html()
         assert found.count("<tr>") == 51
         assert "and 950 more" in found
 
-    def test_the_largest_map_is_small(self) -> None:
+    def test_the_largest_map_is_small(self):
         """Two thousand nodes in forty zones stay within the bound; of more nodes there is no map."""
         names = [f"node-{at}" for at in range(2_001)]
         zones = {ZONES[0]: [f"zone-{at % 40}" for at in range(2_000)]}
@@ -133,21 +130,21 @@ class TestView:
         large = NodeMap(names, [MapSide("", {"cpu": [0.1] * 2_001})])
         assert "The map is left out" in View(title="a", sections=[Section(parts=[large])]).html()
 
-    def test_long_series_are_thinned(self) -> None:
+    def test_long_series_are_thinned(self):
         """A line has two hundred points at most, its ends among them."""
         times = [float(at) for at in range(5_000)]
         text = View(title="a", sections=[Section(parts=[lines(times)])]).html()
         assert len(text) < MOST_BYTES
         assert "4,999.0" in text
 
-    def test_a_notebook_says_whether_it_is_dark(self) -> None:
+    def test_a_notebook_says_whether_it_is_dark(self):
         """The style follows the theme of JupyterLab and of VS CodeText, and else that of the system."""
         text = View(title="a").html()
         assert '[data-jp-theme-light="false"] &, .vscode-dark &' in text
         assert "light-dark(" in text
 
 
-def test_a_cluster_shows_how_full_it_is() -> None:
+def test_a_cluster_shows_how_full_it_is():
     """The map of a cluster has what pods on each node request, and no share where a node has none of a resource."""
     nodes = [node("a", cpu="2", memory="4Gi"), node("b", cpu="1", memory="1Gi")]
     found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", requests={"cpu": "500m"})]).pods)
@@ -156,7 +153,7 @@ def test_a_cluster_shows_how_full_it_is() -> None:
     assert "map" not in Cluster([])._repr_html_().partition("</style>")[2]
 
 
-def test_the_library_does_not_load_the_pages() -> None:
+def test_the_library_does_not_load_the_pages():
     """Nothing of the command line is imported before a notebook asks."""
     script = (
         f"import kubeclassic; found = kubeclassic.simulate({CLUSTER!r}); import sys;"

@@ -7,7 +7,6 @@ import json
 import re
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -39,7 +38,7 @@ class Played:
     rows: list[dict[str, float]]
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self):
         """The summary, counts of events, and the series as the page has them: some rows, by column, with the share in use."""
         thinned = Thinned()
         for row in self.rows:
@@ -51,13 +50,13 @@ class Played:
         return {"summary": self.events[-1], "events": Counter(event["event"] for event in self.events), "series": columns}
 
 
-def _read(file: Path) -> list[dict[str, float]]:
+def _read(file):
     with file.open(newline="") as stream:
         return [{name: float(value) if "." in value else int(value) for name, value in row.items()} for row in csv.DictReader(stream)]
 
 
 @pytest.fixture(scope="module", params=["day", "waiting"])
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
+def played(request, tmp_path_factory):
     """The example's day, and a cluster that is too small."""
     folder = tmp_path_factory.mktemp("replay")
     (folder / "waiting.yaml").write_text(WAITING)
@@ -69,14 +68,14 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 class TestPage:
-    def test_reasons_of_pods_that_wait(self, played: Played) -> None:
+    def test_reasons_of_pods_that_wait(self, played):
         """Pods that still wait are counted by reason."""
         section = played.html.partition('id="who-still-waits-and-why"')[2].partition("</section>")[0]
         counts = [int(count) for count in re.findall(r"<div>(\d+)</div>", section)]
         assert sum(counts) == played.events[-1]["stillWaiting"]
         assert ("Insufficient cpu" in section) is bool(counts)
 
-    def test_map(self, played: Played) -> None:
+    def test_map(self, played):
         """The map has each node; at the end it is as full as the series' last row says, with the pods that are there then."""
         found = data_of_page(played.html)["map-data"]
         assert found["nodes"] == [event["node"] for event in played.events if event["event"] == "NodeAdded"]
@@ -86,7 +85,7 @@ class TestPage:
         assert sum(capacity) / len(capacity) == pytest.approx(1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1)
 
 
-def _result(arrived: int = 5, waits: dict[str, float] | None = None, *, is_over: bool = True, **values: int) -> ReplayResult:
+def _result(arrived=5, waits=None, *, is_over=True, **values):
     """A replay that came to these counts."""
     names = [field for field in ReplaySummary.__struct_fields__ if field not in ("warnings", "waits", "mean_use")]
     waits = {"max": 2.5} if waits is None else waits
@@ -109,13 +108,13 @@ class TestWords:
             ({"never_scheduled": 2}, "2 of 5 pods left without ever having a node; the longest wait was 2.5 s."),
         ],
     )  # fmt: skip
-    def test_verdict(self, values: dict[str, Any], said: str) -> None:
+    def test_verdict(self, values, said):
         """Who waits, how long, who had to leave."""
         found = _result(**values)
         assert str(found.view().verdict) == said
         assert str(_result(**values, is_over=False).view().verdict) == f"Interrupted: {said}"
 
-    def test_rows_are_thinned(self) -> None:
+    def test_rows_are_thinned(self):
         """Of many rows some are kept, in order, the first and the last among them."""
         thinned = Thinned()
         for time in range(12_345):
@@ -125,18 +124,18 @@ class TestWords:
         assert (kept[0], kept[-1]) == (0, 12_344)
         assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
 
-    def test_few_rows_are_made(self) -> None:
+    def test_few_rows_are_made(self):
         """A row that is not kept is not made; those that are kept are the same as if all were."""
         thinned, made, whole = Thinned(), list[int](), Thinned()
         for time in range(12_345):
-            thinned.add_made(lambda time=time: made.append(time) or [time])  # type: ignore[misc,func-returns-value]
+            thinned.add_made(lambda time=time: made.append(time) or [time])
             whole.add([time])
         assert thinned.rows == whole.rows
         assert len(made) < 8 * ROWS < 12_345
 
 
 class TestForms:
-    def test_the_events_stay_as_they_are(self, tmp_path: Path) -> None:
+    def test_the_events_stay_as_they_are(self, tmp_path):
         """--report changes no event and no row; a page without any time in it is a page too."""
         day = str(ROOT / "examples" / "day.yaml")
         said = ran("replay", day, "--report", tmp_path / "page.html").out
@@ -147,7 +146,7 @@ class TestForms:
         html = (tmp_path / "none.html").read_text(encoding="utf-8")
         assert "No pod came." in html
 
-    def test_places_are_checked_first(self, tmp_path: Path) -> None:
+    def test_places_are_checked_first(self, tmp_path):
         """A page that cannot be written is refused before anything runs."""
         out, err = ran("replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html"), status=2)
         assert (out, "cannot be written" in err) == ("", True)

@@ -1,10 +1,6 @@
 """What ``simulate`` says: the verdict, a chart of many nodes, and CSV of every field."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,21 +29,21 @@ class TestWords:
             ),
         ],
     )  # fmt: skip
-    def test_verdict(self, counts: dict[str, int], reasons: list[tuple[str, int]], said: str) -> None:
+    def test_verdict(self, counts, reasons, said):
         """One sentence: how many find a node, what the others lack, who has to leave."""
-        nothing: dict[str, Any] = dict.fromkeys(Summary.__struct_fields__, 0) | {"ignored": {}, "resources": ()}
+        nothing = dict.fromkeys(Summary.__struct_fields__, 0) | {"ignored": {}, "resources": ()}
         groups = tuple(UnplacedPods(reason, tuple(f"a/{at}" for at in range(count))) for reason, count in reasons)
         summary = Summary(**nothing | counts)
         found = verdict(summary, groups)
         assert str(found) == said
 
-    def test_reasons(self) -> None:
+    def test_reasons(self):
         """A reason is told by what it is about."""
         assert phrase(about("Too many pods"), 1) == "the number of pods"
         assert phrase(about("cannot allocate all claims"), 2) == "devices for their claims"
 
 
-def test_many_nodes_have_a_chart(tmp_path: Path) -> None:
+def test_many_nodes_have_a_chart(tmp_path):
     """Of more than a few nodes a chart tells how many are how full."""
     has = {"allocatable": {"cpu": "4", "pods": "10"}}
     nodes = [{"kind": "Node", "metadata": {"name": f"n{at}"}, "status": has} for at in range(FEW + 1)]
@@ -59,11 +55,10 @@ def test_many_nodes_have_a_chart(tmp_path: Path) -> None:
 
 
 class TestForms:
-    def test_csv_has_each_field_once(self) -> None:
+    def test_csv_has_each_field_once(self):
         """Requests are a column for each resource, and none for all of them; what has a column in tables is a field."""
         names = ran("simulate", str(ROOT / "examples" / "cluster"), "-o", "csv", status=(0, 1)).out.splitlines()[0].split(",")
         fields = PodRecord.__struct_encode_fields__
         assert [name for name in names if "." not in name] == [name for name in fields if name != "requests"]
         assert {"requests.cpu", "requests.memory"} <= set(names)
         assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "decision"}
-

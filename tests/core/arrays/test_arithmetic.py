@@ -1,7 +1,5 @@
 """Whole-number division and sums as Go has them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -15,7 +13,7 @@ SMALL = st.integers(-(2**40), 2**40)
 
 class TestAddAt:
     @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63))
-    def test_wraps_around_without_a_warning(self, before: int, number: int) -> None:
+    def test_wraps_around_without_a_warning(self, before, number):
         """Go's int64 wraps around at both ends: the sum is the one of that size that differs from the true one by a multiple of 2**64."""
         sums = np.array([[7, before]])
         with warnings.catch_warnings():
@@ -27,7 +25,7 @@ class TestAddAt:
 
 class TestTruncatedDiv:
     @given(pairs=st.lists(st.tuples(SMALL, SMALL), max_size=8))
-    def test_rounds_toward_zero(self, pairs: list[tuple[int, int]]) -> None:
+    def test_rounds_toward_zero(self, pairs):
         """The quotient's size is that of the sizes, whatever the signs; a denominator of 0 gives 0."""
         columns = np.array(pairs, np.int64).reshape(-1, 2)
         found = truncated_div(columns[:, 0], columns[:, 1])
@@ -36,6 +34,6 @@ class TestTruncatedDiv:
             size = abs(a) // abs(b) if b else 0
             assert quotient == (size if (a < 0) == (b < 0) else -size)
 
-    def test_one_denominator_for_all(self) -> None:
+    def test_one_denominator_for_all(self):
         """A single number divides every entry."""
         assert truncated_div(np.array([7, -7, 6]), 3).tolist() == [2, -2, 2]

@@ -1,17 +1,11 @@
 """The census: whatever comes and goes, its counts are those of a fresh count."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import compile_selector
-from kubeclassic.api.objects import LabelSelector, Pod, strings
-from kubeclassic.core.arrays.census import PodCount, PodsMatching
-from kubeclassic.core.arrays.table import NodeTable
-from kubeclassic.core.pods.template import Entry, Templates
+from kubeclassic.api.objects import LabelSelector, strings
+from kubeclassic.core.arrays.census import PodsMatching
 from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, carriers
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
@@ -19,7 +13,7 @@ from tests.support.examples import examples
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 
 
-def matching(app: str) -> PodsMatching:
+def matching(app):
     """The pods with *app* in namespace default; for app c no label pair is told that would narrow the search."""
     selector = LabelSelector(match_labels=strings({"app": app}))
     matches = compile_selector(selector)
@@ -27,19 +21,19 @@ def matching(app: str) -> PodsMatching:
     return PodsMatching(frozenset(("default",)), selector, lambda group: matches(group.labels), pairs)
 
 
-def refusing(app: str, key: str = "zone", *, selector: Any = None, of: str = "h") -> Pod:
+def refusing(app, key="zone", *, selector=None, of="h"):
     """A pod of app *of* that refuses pods with *app* by zone."""
     term = {"labelSelector": selector or {"matchLabels": {"app": app}}, "topologyKey": key}
     return pod("p", labels={"app": of}, affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
 
 
-def empty() -> tuple[NodeTable, Templates]:
+def empty():
     """A table without rows and the templates for it."""
     made = engine()
     return made.table, made.templates
 
 
-def by_value(counter: PodCount, table: NodeTable, key: str) -> dict[str | None, int]:
+def by_value(counter, table, key):
     """The counts of a counter by the values of a label key, zeros left out."""
     counts = counter.domains(key, table.labels)
     values = table.labels[key].values if key in table.labels else [None]
@@ -47,29 +41,7 @@ def by_value(counter: PodCount, table: NodeTable, key: str) -> dict[str | None, 
 
 
 class TestCounters:
-    def test_pods_that_were_there_before_the_question_count(self) -> None:
-        """A query that is asked for the first time counts the pods that are present, those of a row once."""
-        table, templates = empty()
-        row = table.row("n")
-        table.set_nodes({row: (node("n", labels={"zone": "x"}), {})})
-        for name in "pq":
-            table.add_pod(row, templates.entry(pod(name, labels={"app": "a"})))
-        counter = table.census.counter(matching("a"))
-        assert counter.total == 2
-        assert by_value(counter, table, "zone") == {"x": 2}
-
-    def test_relabelling_moves_the_pods(self) -> None:
-        """A node that changes zone takes its pods along."""
-        table, templates = empty()
-        row = table.row("n")
-        table.set_nodes({row: (node("n", labels={"zone": "x"}), {})})
-        table.add_pod(row, templates.entry(pod("p", labels={"app": "a"})))
-        counter = table.census.counter(matching("a"))
-        assert by_value(counter, table, "zone") == {"x": 1}
-        table.set_nodes({row: (node("n", labels={"zone": "y"}), {})})
-        assert by_value(counter, table, "zone") == {"y": 1}
-
-    def test_rows_can_be_left_out(self) -> None:
+    def test_rows_can_be_left_out(self):
         """The pods of given rows are taken out of the domains, and the counter stays as it is."""
         table, templates = empty()
         for name in "mn":
@@ -82,7 +54,7 @@ class TestCounters:
 
 
 class TestTerms:
-    def test_terms_about_a_pod_are_found_whenever_they_come(self) -> None:
+    def test_terms_about_a_pod_are_found_whenever_they_come(self):
         """A term that appears after a pod was asked about is found the next time, each but once."""
         table, templates = empty()
         about, row = templates.of(pod("new", labels={"app": "a", "tier": "t"})), table.row("n")
@@ -92,14 +64,14 @@ class TestTerms:
             assert len(table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)) == found
         assert [counter.total for _, counter in table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)] == [2, 1]
 
-    def test_expressions_are_found_too(self) -> None:
+    def test_expressions_are_found_too(self):
         """A term without any label pair is held against every pod."""
         table, templates = empty()
         table.add_pod(table.row("n"), templates.entry(refusing("", selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]})))
         for labels, found in (({"app": "z"}, 1), ({}, 0)):
             assert len(table.census.terms_about(templates.of(pod("new", labels=labels)), REQUIRED_ANTI_AFFINITY)) == found
 
-    def test_a_pod_with_an_invalid_selector_carries_no_terms(self) -> None:
+    def test_a_pod_with_an_invalid_selector_carries_no_terms(self):
         """It is counted as unreadable instead."""
         table, templates = empty()
         entry = templates.entry(refusing("", selector=INVALID))
@@ -107,7 +79,7 @@ class TestTerms:
         assert not carriers(entry.template, REQUIRED_ANTI_AFFINITY)
         assert table.census.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total == 1
 
-    def test_a_term_is_known_before_a_pod_with_it_comes(self) -> None:
+    def test_a_term_is_known_before_a_pod_with_it_comes(self):
         """A nominated pod's terms are learned though it stands on no row."""
         table, templates = empty()
         table.census.learn(templates.entry(refusing("a"), nominated=True).template)
@@ -124,7 +96,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 @examples(2)
-def test_counts_are_those_of_a_fresh_count(steps: Any) -> None:
+def test_counts_are_those_of_a_fresh_count(steps):
     """Nodes that come, change and go, pods before and after them, questions in between: the counts are as if counted anew."""
     table, templates = empty()
     for what, number, app, zone in steps:
@@ -133,7 +105,7 @@ def test_counts_are_those_of_a_fresh_count(steps: Any) -> None:
             _check(table, table.census.counter(query))
 
 
-def _step(table: NodeTable, templates: Templates, what: str, name: str, app: str, zone: str) -> None:
+def _step(table, templates, what, name, app, zone):
     if what == "ask":
         by_value(table.census.counter(matching(app)), table, "zone")
     elif what == "node":
@@ -148,9 +120,9 @@ def _step(table: NodeTable, templates: Templates, what: str, name: str, app: str
         table.drop(name)
 
 
-def _check(table: NodeTable, counter: PodCount) -> None:
-    there: list[tuple[int, Entry]] = [(row, entry) for row in range(table.size) for entry in table.pods[row]]
-    expected: dict[str | None, int] = {}
+def _check(table, counter):
+    there = [(row, entry) for row in range(table.size) for entry in table.pods[row]]
+    expected = {}
     for row, entry in there:
         node_there = table.nodes[row]
         zone = None if node_there is None else node_there.labels.get("zone")
@@ -160,7 +132,7 @@ def _check(table: NodeTable, counter: PodCount) -> None:
     assert counter.total == sum(counter.query.counts(entry.template) for _, entry in there)
 
 
-def test_every_role_is_indexed() -> None:
+def test_every_role_is_indexed():
     """Each of the four kinds of terms is found by its role."""
     term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
     preferred = [{"weight": 2, "podAffinityTerm": term}]

@@ -37,13 +37,13 @@ class Town:
     there: list[tuple[int, Entry]] = attrs.field(factory=list)
     templates: Any = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         nodes = [node(f"n{i:02}", labels={"zone": f"z{i % 4}", "host": f"h{i}"} if i % 9 else {}) for i in range(ROWS)]
         made = engine(*nodes)
         made.begin(pod("p"))
         self.table, self.templates = made.table, made.templates
 
-    def move(self, row: int, app: str, comes: bool) -> None:
+    def move(self, row, app, comes):
         """A pod of *app* comes to *row*, or the latest that came leaves."""
         if comes:
             entry = self.templates.entry(pod(f"p{len(self.there)}", labels={"app": app}))
@@ -52,16 +52,16 @@ class Town:
         elif self.there:
             self.table.remove_pod(*self.there.pop())
 
-    def sum(self, weights: dict[str, int], key: str | None, without: tuple[int, ...] = ()) -> DomainSum:
+    def sum(self, weights, key, without=()):
         """The sum of these weights by *key*, on rows with None; pods on *without* do not count."""
         counters = [(self.table.census.counter(QUERIES[app]), key, weight) for app, weight in weights.items()]
         if key is None:
             return DomainSum.on_rows([counter for counter, _, _ in counters])
-        return DomainSum.of_each(counters, self.table, without)[0]  # type: ignore[arg-type]
+        return DomainSum.of_each(counters, self.table, without)[0]
 
-    def naive(self, weights: dict[str, int], key: str | None, without: tuple[int, ...] = ()) -> list[int]:
+    def naive(self, weights, key, without=()):
         """What each row gets, by a look at all pods."""
-        labels = [self.table.nodes[row].labels.get(key) if key and self.table.nodes[row] else row for row in range(ROWS)]  # type: ignore[union-attr]
+        labels = [self.table.nodes[row].labels.get(key) if key and self.table.nodes[row] else row for row in range(ROWS)]
         found = [0] * ROWS
         for at, entry in self.there:
             weight = (1 if key is None else weights[entry.pod.labels["app"]]) if entry.pod.labels["app"] in weights else 0
@@ -74,7 +74,7 @@ class Town:
 class TestSums:
     @examples(1)
     @given(weights=st.dictionaries(st.sampled_from("ab"), st.integers(-3, 3), min_size=1), moves=MOVES, later=MOVES, lost=st.booleans())
-    def test_they_are_those_of_a_look_at_all_pods(self, weights: dict[str, int], moves: Any, later: Any, lost: bool) -> None:
+    def test_they_are_those_of_a_look_at_all_pods(self, weights, moves, later, lost):
         """By few values, by many and on the row itself, also for pods that came after they were declared."""
         town, without = Town(), (1, 2) if lost else ()
         for move in moves:
@@ -89,7 +89,7 @@ class TestSums:
             assert key is None or found.has_any is any(found.by_code())
         assert [found.is_few for _, found in sums] == [True, False, False]
 
-    def test_a_column_with_rows_left_out(self) -> None:
+    def test_a_column_with_rows_left_out(self):
         """Pods on rows whose code is 0 in a column of their own do not count, nor do they once that column is made anew."""
         town, query = Town(), QUERIES["a"]
         for row in (1, 5):  # one zone
@@ -105,7 +105,7 @@ class TestSums:
 CLAUSES = ("above", "at most", "above the least", "unless there is none")
 
 
-def clause(town: Town, kind: str, key: str, most: int) -> Clause:
+def clause(town, kind, key, most):
     """One test of the pods of app a by *key*."""
     sums = town.sum({"a": 1}, key)
     if kind == "above the least":
@@ -116,7 +116,7 @@ def clause(town: Town, kind: str, key: str, most: int) -> Clause:
     return Clause(sum=sums, reasons=FULL, most=most, wants=kind == "at most", keyless=kind == "at most")
 
 
-def refused(town: Town, kind: str, key: str, most: int) -> list[bool]:
+def refused(town, kind, key, most):
     """The same by a look at all pods."""
     counts = town.naive({"a": 1}, key)
     present = [row for row in range(ROWS) if row % 9]
@@ -133,7 +133,7 @@ class TestClauses:
     @pytest.mark.parametrize("key", KEYS)
     @examples(0.5)
     @given(most=st.integers(0, 2), moves=MOVES, later=st.lists(MOVES, max_size=4))
-    def test_they_follow_what_moves(self, kind: str, key: str, most: int, moves: Any, later: Any) -> None:
+    def test_they_follow_what_moves(self, kind, key, most, moves, later):
         """From declaration on, answers are those of a look at all pods, and a new revision says that one changed."""
         town = Town()
         for move in moves:
@@ -141,7 +141,7 @@ class TestClauses:
         answer = Answer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
         asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
         answer.declare(asked)
-        before: list[bool] | None = None
+        before = None
         for more in ([], *later):
             for move in more:
                 town.move(*move)
@@ -159,7 +159,7 @@ class TestClauses:
             before = wanted
 
     @pytest.mark.parametrize("key", KEYS)
-    def test_what_another_rule_counts_is_watched(self, key: str) -> None:
+    def test_what_another_rule_counts_is_watched(self, key):
         """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer stale."""
         town = Town()
         asked = [Clause(sum=town.sum({"a": 1}, key), reasons=FULL, wants=True, unless_none=[town.sum({"b": 1}, "zone")])]
@@ -171,7 +171,7 @@ class TestClauses:
         answer.follow()
         assert answer.answer.reasons(1) == FULL
 
-    def test_edits_need_a_limit_of_their_own_domain(self) -> None:
+    def test_edits_need_a_limit_of_their_own_domain(self):
         """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
         town = Town()
         trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
@@ -187,7 +187,7 @@ class TestScores:
     @pytest.mark.parametrize("keys", [("zone",), ("host",), ("zone", "host"), (None,)])
     @examples(0.5)
     @given(moves=MOVES, later=st.lists(MOVES, max_size=4))
-    def test_they_follow_what_moves(self, keys: tuple[str | None, ...], moves: Any, later: Any) -> None:
+    def test_they_follow_what_moves(self, keys, moves, later):
         """From declaration on, scores are those of a look at all pods, a new revision says that one changed, and a constant is one."""
         town = Town()
         for move in moves:

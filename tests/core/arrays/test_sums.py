@@ -1,19 +1,15 @@
 """Trials by sums: rows as they would be with more pods, as far as sums tell."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.sums import SumsTrial
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, engine, node, pod
 
 LARGE = {"cpu": "3", "memory": "1Gi", "example.com/gpu": "1"}
 
 
-def cycle() -> Cycle:
+def cycle():
     """A cycle for a large pod, with a node that is empty, one that holds two cpus, and one that has no gpu."""
     gpu = {"example.com/gpu": "2"}
     nodes = [node("empty", allocatable=gpu), node("used", allocatable=gpu), node("plain")]
@@ -21,7 +17,7 @@ def cycle() -> Cycle:
 
 
 class TestAdding:
-    def test_sums_grow_by_what_the_pods_request(self) -> None:
+    def test_sums_grow_by_what_the_pods_request(self):
         """As many pods of a template as said are added on each row."""
         made = cycle()
         trial = SumsTrial.of(made.table, np.array([0, 1]))
@@ -30,23 +26,9 @@ class TestAdding:
         assert trial.requested("example.com/gpu").tolist() == [1, 2]
         assert trial.pod_count.tolist() == [1, 3]
 
-    def test_the_table_stays_as_it_is(self) -> None:
-        """What is tried leaves no trace."""
-        made = cycle()
-        SumsTrial.of(made.table, np.array([0, 1])).add(made.template, np.array([5, 5]))
-        assert Batch(made.table).requested("cpu")[:3].tolist() == [0, 2000, 0]
-
-    def test_pods_without_requests_count_with_defaults_in_scores(self) -> None:
-        """Sums for scores take 100m and 200MB for what is not requested."""
-        made = cycle()
-        trial = SumsTrial.of(made.table, np.array([0]))
-        trial.add(made.templates.of(pod("p")), np.array([2]))
-        assert (trial.requested("cpu").tolist(), trial.nonzero("cpu").tolist()) == ([0], [200])
-        assert trial.nonzero("memory").tolist() == [400 << 20]
-
 
 class TestRules:
-    def test_a_rule_sees_the_sums_of_the_trial(self) -> None:
+    def test_a_rule_sees_the_sums_of_the_trial(self):
         """It turns down the row that the trial has filled, for what is missing there."""
         made = cycle()
         trial = SumsTrial.of(made.table, np.array([0, 1, 2]))

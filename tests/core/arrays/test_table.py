@@ -1,26 +1,19 @@
 """The table of nodes: what pods add up to, and what others keep of its arrays."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.cells import beta_zone_key
-from kubeclassic.api.objects import Node
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.table import AVOID, PRESSURES, ImageStates, NodeTable
+from kubeclassic.core.arrays.table import AVOID, PRESSURES, NodeTable
 from kubeclassic.core.pods.requests import of_node
 from tests.support.build import engine, node, pod
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
-Given = Mapping[str, tuple[Node, ImageStates]]
 
 
 class TestSums:
-    def test_a_new_resource_leaves_nobody_with_old_sums(self) -> None:
+    def test_a_new_resource_leaves_nobody_with_old_sums(self):
         """The batch of all nodes sees a pod that brought a resource which no node had before."""
         made = engine(node("n"), pod("p", on="n", requests={"cpu": "1"}))
         made.warm()
@@ -32,14 +25,14 @@ class TestSums:
         assert everywhere.requested("example.com/new").tolist() == [1]
         assert everywhere.pod_count.tolist() == [2]
 
-    def test_sums_wrap_around(self) -> None:
+    def test_sums_wrap_around(self):
         """More than fits into 64 bits becomes negative, as in Go."""
         most = str((1 << 63) - 1)
         made = engine(node("n"), *(pod(name, on="n", requests={"memory": most}) for name in "ab"))
         made.warm()
         assert Batch.everywhere(made.table).requested("memory").tolist() == [-2]
 
-    def test_a_pod_that_leaves_takes_all_along(self) -> None:
+    def test_a_pod_that_leaves_takes_all_along(self):
         """What a pod added is taken off again."""
         made = engine(node("n"))
         one = pod("p", on="n", requests={"cpu": "1", "example.com/new": "3"})
@@ -50,12 +43,12 @@ class TestSums:
         assert not made.table.sums.any()
 
 
-def few(*values: str) -> st.SearchStrategy[dict[str, str]]:
+def few(*values):
     """Some of *values* as keys, each with one of two values."""
     return st.dictionaries(st.sampled_from(values), st.sampled_from(["1", "2"]), max_size=2)
 
 
-def described(labels: Any, allocatable: Any, conditions: Any, taints: Any, unschedulable: bool, avoid: Any) -> Node:
+def described(labels, allocatable, conditions, taints, unschedulable, avoid):
     """A node of no particular name."""
     return node(
         "n", labels=labels, allocatable=allocatable, unschedulable=unschedulable, annotations=avoid,
@@ -77,13 +70,13 @@ STEPS = st.lists(
 )
 
 
-def give(table: NodeTable, nodes: Given) -> None:
+def give(table, nodes):
     """Nodes come or change, all at once."""
     table.add_rows([name for name in nodes if name not in table.row_of])
     table.set_nodes({table.row_of[name]: found for name, found in nodes.items()})
 
 
-def act(table: NodeTable, what: str, names: Iterable[str]) -> None:
+def act(table, what, names):
     """Something becomes of the rows of *names*, if there are any."""
     for name in sorted(set(names) & table.row_of.keys()):
         if what == "clear":
@@ -97,7 +90,7 @@ def act(table: NodeTable, what: str, names: Iterable[str]) -> None:
 TEMPLATES = engine().templates
 
 
-def content(table: NodeTable) -> dict[str, Any]:
+def content(table):
     """What the table has of each name, in plain values."""
     columns = {"taints": table.taints, "conditions": table.conditions, "pressures": table.pressures, "zone": table.zone}
     columns |= {"unschedulable": table.unschedulable, "avoid": table.avoid, "attachable": table.attachable, **table.labels}
@@ -116,7 +109,7 @@ def content(table: NodeTable) -> dict[str, Any]:
 
 class TestNodes:
     @given(STEPS)
-    def test_many_at_once_are_as_one_by_one(self, steps: list[Any]) -> None:
+    def test_many_at_once_are_as_one_by_one(self, steps):
         """A table that is given its nodes at once is as one that is given them one after the other, whatever became of its rows before."""
         at_once, one_by_one = NodeTable(beta_zone_key), NodeTable(beta_zone_key)
         for step in steps:
@@ -133,7 +126,7 @@ class TestNodes:
             assert list(at_once.resources) == list(one_by_one.resources)
 
     @given(st.dictionaries(NAMES, st.tuples(NODES, IMAGES)), st.dictionaries(NAMES, st.tuples(NODES, IMAGES)))
-    def test_columns_are_what_nodes_say(self, first: Given, then: Given) -> None:
+    def test_columns_are_what_nodes_say(self, first, then):
         """After nodes came and some of them changed, each column has the values of the latest nodes."""
         table = NodeTable(beta_zone_key)
         give(table, first)
@@ -153,7 +146,7 @@ class TestNodes:
             assert found[name]["unschedulable"] == item.spec.unschedulable
             assert found[name].get("avoid") == item.annotations.get(AVOID)
 
-    def test_a_pressure_that_is_no_longer_stated_stays(self) -> None:
+    def test_a_pressure_that_is_no_longer_stated_stays(self):
         """The table keeps the latest status of a pressure, until the node goes."""
         table = NodeTable(beta_zone_key)
         pressed = node("n", conditions=[{"type": "DiskPressure", "status": "True"}])

@@ -1,7 +1,5 @@
 """Logs of steps: what happened since a revision, or that it is not kept."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,7 @@ from kubeclassic.core.arrays.trail import Revisions
 from tests.support.build import engine, pod
 
 
-def told(log: ChangeLog, revision: int) -> set[int] | None:
+def told(log, revision):
     """The rows that changed after *revision*."""
     found = log.since(revision)
     return None if found is None else {int(row) for row in found}
@@ -19,7 +17,7 @@ def told(log: ChangeLog, revision: int) -> set[int] | None:
 
 class TestRevisions:
     @given(steps=st.lists(st.none() | st.lists(st.integers(0, 9)), max_size=30), limit=st.integers(1, 12))
-    def test_nothing_that_happened_is_left_out(self, steps: list[list[int] | None], limit: int) -> None:
+    def test_nothing_that_happened_is_left_out(self, steps, limit):
         """Whatever is dropped, a reader gets all steps after the revision that it has seen, or is told that they are not kept."""
         log = Revisions[int](limit=limit)
         revisions, taken = [0], list[int]()
@@ -38,7 +36,7 @@ class TestRevisions:
 
 
 class TestChangeLog:
-    def test_it_tells_who_came(self) -> None:
+    def test_it_tells_who_came(self):
         """A step names the row and, where a pod came, the pod's template."""
         log, template = ChangeLog(), engine().templates.of(pod("p"))
         log.note(3, template)
@@ -47,7 +45,7 @@ class TestChangeLog:
         assert told(log, 0) == {3}
 
     @given(rows=st.lists(st.integers(0, 300), min_size=1, max_size=40), back=st.integers(0, 40))
-    def test_rows_are_found_alike_by_step_and_by_row(self, rows: list[int], back: int) -> None:
+    def test_rows_are_found_alike_by_step_and_by_row(self, rows, back):
         """However many steps there were, each row that changed is there once, in ascending order."""
         log = ChangeLog()
         for row in rows:
@@ -55,7 +53,7 @@ class TestChangeLog:
         seen = max(len(rows) - back, 0)
         assert np.array(log.since(seen)).tolist() == sorted(set(rows[seen:]))
 
-    def test_node_objects_have_a_revision_of_their_own(self) -> None:
+    def test_node_objects_have_a_revision_of_their_own(self):
         """Pods do not move it; what no row shows moves it and touches no row."""
         log = ChangeLog()
         log.note(1, None)
@@ -64,7 +62,7 @@ class TestChangeLog:
         log.unseen_changed()
         assert (log.revision, log.node_revision, told(log, 1)) == (2, 2, {2})
 
-    def test_the_oldest_steps_are_dropped(self) -> None:
+    def test_the_oldest_steps_are_dropped(self):
         """Who is further behind than the log reaches is not told what happened, but which rows changed."""
         log = ChangeLog(limit=4)
         for row in range(5):

@@ -1,8 +1,5 @@
 """Random sequences of events against a naive cache."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -11,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import CacheError
 from tests.reference.cache import NaiveCache, Refused
 from tests.support.build import engine, node, pod
@@ -24,18 +20,18 @@ LABELS = st.sampled_from(("a", "b"))
 
 
 @cache
-def made(number: int, on: str, label: str) -> Pod:
+def made(number, on, label):
     """Pod *number* on a node; its requests, as in a real cluster, never change."""
     return pod(f"p{number}", on=on, labels={"app": label}, requests={"cpu": f"{number + 1}00m"}, metadata={"uid": f"u{number}"})
 
 
 @cache
-def made_node(name: str, label: str) -> Node:
+def made_node(name, label):
     """A node whose zone is its label."""
     return node(name, labels={"failure-domain.beta.kubernetes.io/zone": label})
 
 
-def refusal(step: Callable[[], object]) -> str:
+def refusal(step):
     """The error text of *step*; empty if it succeeds."""
     try:
         step()
@@ -50,33 +46,33 @@ class CacheMachine(RuleBasedStateMachine):
     release = "1.16"
 
     @initialize()
-    def begin(self) -> None:
+    def begin(self):
         self.engine = engine(release=self.release)
         self.real, self.now = self.engine.cache, 0.0
         self.naive = NaiveCache(RELEASES[self.release].snapshot_keeps_nodeless)
 
     @rule(number=NUMBERS, on=NODES, label=LABELS, verb=st.sampled_from(("assume", "forget", "add", "add", "update", "remove")))
-    def change_a_pod(self, number: int, on: str, label: str, verb: str) -> None:
+    def change_a_pod(self, number, on, label, verb):
         told = made(number, on, label)
         assert refusal(lambda: getattr(self.real, verb)(told)) == refusal(lambda: getattr(self.naive, verb)(told))
 
     @rule(number=NUMBERS, label=LABELS, verb=st.sampled_from(("forget", "add", "update", "remove")))
-    def change_a_pod_where_it_is(self, number: int, label: str, verb: str) -> None:
+    def change_a_pod_where_it_is(self, number, label, verb):
         if f"u{number}" in self.naive.told:
             self.change_a_pod(number, self.naive.told[f"u{number}"].spec.node_name, label, verb)
 
     @rule(number=NUMBERS, on=NODES)
-    def finish_binding(self, number: int, on: str) -> None:
+    def finish_binding(self, number, on):
         self.real.finish_binding(made(number, on, "a"), self.now)
         self.naive.finish(made(number, on, "a"), self.now)
 
     @rule(pause=st.sampled_from((0.0, 0.25, 15.0, 30.0)))
-    def sweep(self, pause: float) -> None:
+    def sweep(self, pause):
         self.now += pause
         assert {expired.uid for expired in self.real.expire(self.now)} == self.naive.expire(self.now)
 
     @rule(name=NODES, label=LABELS)
-    def put_node(self, name: str, label: str) -> None:
+    def put_node(self, name, label):
         old, new = self.real.node(name), made_node(name, label)
         if old is None:
             self.real.add_node(new)
@@ -85,14 +81,14 @@ class CacheMachine(RuleBasedStateMachine):
         self.naive.put_node(new)
 
     @rule(name=NODES)
-    def remove_node(self, name: str) -> None:
+    def remove_node(self, name):
         gone = self.real.node(name)
         if gone is not None or name not in self.naive.nodes:
             step = made_node(name, "a") if gone is None else gone
             assert refusal(lambda: self.real.remove_node(step)) == refusal(lambda: self.naive.remove_node(name))
 
     @rule()
-    def snapshot(self) -> None:
+    def snapshot(self):
         """The table has the nodes, pods and requests of a copy of the cache, and what a release keeps of deleted nodes."""
         self.engine.snapshot.refresh()
         self.naive.refresh()
@@ -105,7 +101,7 @@ class CacheMachine(RuleBasedStateMachine):
             assert table.requested[0, row] == sum(100 * (int(item.name[1:]) + 1) for item in pods)
 
     @invariant()
-    def agree(self) -> None:
+    def agree(self):
         if not hasattr(self, "real"):
             return
         assert {name: (info.node, [entry.pod for entry in info.pods]) for name, info in self.real.infos.items()} == {
@@ -119,6 +115,6 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_cache(release: str) -> None:
+def test_cache(release):
     """After any sequence of events the cache of a release and its snapshots equal the naive ones."""
     run_state_machine_as_test(type("Machine", (CacheMachine,), {"release": release}), settings=SETTINGS)

@@ -1,13 +1,10 @@
 """Numbers of nodes with an image, counted when a node's snapshot is taken: against a naive count at each such moment."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
 import pytest
 
-from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
@@ -18,16 +15,16 @@ MIB = 1024 * 1024
 IMAGES = ("a:1", "b:1", "c:1")
 
 
-def with_images(name: str, *images: str, size: int = 600) -> Node:
+def with_images(name, *images, size=600):
     return node(name, images=[{"names": [image], "sizeBytes": size * MIB} for image in images])
 
 
-def wanting(name: str, *images: str, **more: object) -> Pod:
+def wanting(name, *images, **more):
     containers = [{"name": f"c{i}", "image": image} for i, image in enumerate(images)]
     return pod(name, containers=containers, **more)
 
 
-def scores(release: str, *nodes: Node, new: Pod) -> list[int]:
+def scores(release, *nodes, new):
     """The scores of *nodes* for *new*."""
     made = engine_for(release, {})
     EventFeed(made).put_all(nodes)
@@ -37,7 +34,7 @@ def scores(release: str, *nodes: Node, new: Pod) -> list[int]:
 
 
 @pytest.mark.parametrize("release", ["1.28", "1.29"])
-def test_all_nodes_of_the_first_snapshot_count_alike(release: str) -> None:
+def test_all_nodes_of_the_first_snapshot_count_alike(release):
     """Before it was counted late, the first of two nodes with an image counted itself alone."""
     nodes = (with_images("n0", "a:1"), with_images("n1", "a:1"))
     first, second = scores(release, *nodes, new=wanting("x", "a:1"))
@@ -45,7 +42,7 @@ def test_all_nodes_of_the_first_snapshot_count_alike(release: str) -> None:
 
 
 @pytest.mark.parametrize(("release", "score"), [("1.29", 28), ("1.30", 14)])
-def test_init_containers_share_the_scale(release: str, score: int) -> None:
+def test_init_containers_share_the_scale(release, score):
     """Until 1.29 they do not count at all; then their images add to the sum, and they to the scale."""
     new = wanting("x", "a:1", initContainers=[{"name": "i", "image": "b:1"}])
     assert scores(release, with_images("n0", "a:1"), node("n1"), new=new) == [score, 0]
@@ -54,19 +51,19 @@ def test_init_containers_share_the_scale(release: str, score: int) -> None:
 class _Naive:
     """Counts by name, and what each node saw when its snapshot was taken last."""
 
-    def __init__(self) -> None:
-        self.nodes: dict[str, tuple[str, ...]] = {}
-        self.changed: set[str] = set()
-        self.seen: dict[str, dict[str, int]] = {}
+    def __init__(self):
+        self.nodes = {}
+        self.changed = set()
+        self.seen = {}
 
-    def snapshot(self) -> None:
+    def snapshot(self):
         for name in self.changed & self.nodes.keys():
             self.seen[name] = {image: sum(image in held for held in self.nodes.values()) for image in self.nodes[name]}
         self.changed.clear()
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_as_counted_naively(seed: int) -> None:
+def test_as_counted_naively(seed):
     """Whatever happens to nodes and pods, each row has the counts of the moment of its latest snapshot, on all ways to an answer."""
     draw, made, naive = random.Random(seed), engine_for("1.29", {}), _Naive()
     feed = EventFeed(made)

@@ -1,10 +1,7 @@
 """Which pods are nominated to which node."""
 
-from __future__ import annotations
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations, Nominee
 from kubeclassic.framework.releases import ALL_RELEASES as RELEASES
 from tests.support.build import pod
@@ -14,24 +11,24 @@ ASKING, STRICT = ["1.20", *list(RELEASES)[list(RELEASES).index("1.22") :]], list
 """The releases that ask which pods there are, and those that leave out pods with a node, too."""
 
 
-def nominations(release: str) -> Nominations:
+def nominations(release):
     """The empty map of *release*."""
     return Nominations(RELEASES[release].nominations)
 
 
-def named(found: Nominations) -> dict[str, list[str]]:
+def named(found):
     """Node -> names of its pods."""
     return {node: [waiting.name for waiting in found.on(node)] for node in found}
 
 
-def wanting(node: str, name: str = "a", **labels: str) -> Pod:
+def wanting(node, name="a", **labels):
     """A pod whose status nominates it to *node*."""
     return pod(name, labels=labels, status={"nominatedNodeName": node})
 
 
 class TestAdd:
     @pytest.mark.parametrize(("release", "node"), [(name, "" if name in STRICT else "n") for name in RELEASES])
-    def test_the_empty_name(self, release: str, node: str) -> None:
+    def test_the_empty_name(self, release, node):
         """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the status."""
         found = nominations(release)
         found.add(wanting("n"), "")
@@ -39,7 +36,7 @@ class TestAdd:
 
     @pytest.mark.parametrize("release", RELEASES)
     @pytest.mark.parametrize(("lister", "strict"), [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)], ids=["gone", "placed"])
-    def test_a_pod_that_is_gone_or_has_a_node(self, release: str, lister: dict[str, Pod], strict: list[str]) -> None:
+    def test_a_pod_that_is_gone_or_has_a_node(self, release, lister, strict):
         """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24 on; the others do not ask."""
         found = nominations(release)
         found.add(wanting("n"))
@@ -48,7 +45,7 @@ class TestAdd:
         assert named(found) == ({} if release in strict else {"n": ["a"]})
 
     @pytest.mark.parametrize("release", STRICT)
-    def test_a_pod_with_a_node_where_nobody_knows_all_pods(self, release: str) -> None:
+    def test_a_pod_with_a_node_where_nobody_knows_all_pods(self, release):
         """Without a list of all pods the pod itself says whether it has a node."""
         found = nominations(release)
         found.add(pod("a", on="m"), "n")
@@ -57,7 +54,7 @@ class TestAdd:
 
 class TestHolders:
     @pytest.mark.parametrize("release", BY_UID)
-    def test_a_holder_whose_pod_is_replaced(self, release: str) -> None:
+    def test_a_holder_whose_pod_is_replaced(self, release):
         """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not found by the old one."""
         found, holder = nominations(release), Nominee(wanting("n"))
         found.add(holder.pod, holder=holder)

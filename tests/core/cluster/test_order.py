@@ -1,13 +1,10 @@
 """The list of nodes that a search visits, where it is read on from a cursor."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
 
 from kubeclassic.core.cluster.order import ListOrder
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
@@ -15,7 +12,7 @@ from tests.support.build import node, pod
 ZONE = "topology.kubernetes.io/zone"
 
 
-def order_of(engine: Engine) -> ListOrder:
+def order_of(engine):
     """The order of an engine of the framework."""
     order = engine.flow.order
     assert isinstance(order, ListOrder)
@@ -27,7 +24,7 @@ class TestReadingOn:
 
     @pytest.mark.parametrize("release", ["1.17", "1.18"])
     @pytest.mark.parametrize("seed", range(6))
-    def test_it_is_the_one_that_is_read_anew(self, release: str, seed: int) -> None:
+    def test_it_is_the_one_that_is_read_anew(self, release, seed):
         """While nodes come and go, each search visits the nodes that it would if the list were made from nothing."""
         rng = random.Random(seed)
         kept, anew = engine_for(release, {}), engine_for(release, {})

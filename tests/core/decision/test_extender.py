@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from threading import Barrier
 
 import attrs
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
-from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
+from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.extender import FilterReply, PodsOn
-from kubeclassic.core.decision.preemptionplan import Victims
+from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from tests.support import build
@@ -44,26 +42,26 @@ class Scripted:
     only: str = ""
     """The pod that it is interested in; else all."""
 
-    def is_interested(self, pod: Pod) -> bool:
+    def is_interested(self, pod):
         return pod.name == self.only or not self.only
 
-    def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
+    def filter(self, pod, nodes):
         self.labels += [node.labels for node in nodes]
         if self.describes:
             return FilterReply(nodes=[Node(metadata=ObjectMeta(name=node.name)) for node in nodes])
         return FilterReply([*(node.name for node in nodes), *self.adds])
 
-    def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
+    def prioritize(self, pod, nodes):
         self.labels += [node.labels for node in nodes]
         if self.meets is not None:
             self.meets.wait()
         return self.scores
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
+    def process_preemption(self, pod, candidates, pods_on):
         return dict(candidates)
 
 
-def decided(release: str, *extenders: Scripted, objects: Sequence[KubeObject] = ()) -> Decision:
+def decided(release, *extenders, objects=()):
     """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the nodes a, b and a full one."""
     there = objects or (node("a"), node("b"), node("full", pods="0"))
     engine: Engine
@@ -77,12 +75,12 @@ def decided(release: str, *extenders: Scripted, objects: Sequence[KubeObject] = 
 
 class TestUnknownNodes:
     @pytest.mark.parametrize("release", CLASSIC)
-    def test_a_node_that_is_not_there_is_an_error(self, release: str) -> None:
+    def test_a_node_that_is_not_there_is_an_error(self, release):
         """A name without a node ends the cycle with upstream's text; it is no FitError."""
         found = decided(release, Scripted(adds=("node-x",)))
         assert (found.host, found.error, found.is_fit_error) == (None, UNKNOWN, False)
 
-    def test_the_framework_has_a_text_of_its_own(self) -> None:
+    def test_the_framework_has_a_text_of_its_own(self):
         """The framework's text says that the name is not in the list that was sent."""
         found = decided(FRAMEWORK, Scripted(adds=("node-x",)))
         assert found.error == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
@@ -91,7 +89,7 @@ class TestUnknownNodes:
 class TestNodesThatAreDescribed:
     """A filter that answers with objects: these count as they are."""
 
-    def test_labels_of_the_reply_count(self) -> None:
+    def test_labels_of_the_reply_count(self):
         """Inter-pod affinity looks for its domains on the objects of the reply."""
         there = node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), pod("db", on="b", labels={"app": "db"})
         terms = [{"weight": 9, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}}]
@@ -105,7 +103,7 @@ class TestNodesThatAreDescribed:
 
 
 class TestScores:
-    def test_all_are_asked_at_once(self) -> None:
+    def test_all_are_asked_at_once(self):
         """Several extenders score at the same time, and their scores add up."""
         meeting = Barrier(2, timeout=60)
         found = decided("1.16", *(Scripted(meets=meeting, scores={"b": 5}) for _ in range(2)))
@@ -114,7 +112,7 @@ class TestScores:
 
 class TestWhoIsAsked:
     @pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
-    def test_pods_of_no_interest_take_the_quick_path(self, release: str) -> None:
+    def test_pods_of_no_interest_take_the_quick_path(self, release):
         """A decision is read off a board unless an extender is asked about the pod."""
         there, extenders = (node("a"), node("b")), [Scripted(only="special")]
         if release == FRAMEWORK:

@@ -1,10 +1,6 @@
 """Why a pod fits on no node: reasons as data, and messages of every release taken apart."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +14,6 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
 
-Drawn = Mapping[str, Any]
 NODES = st.fixed_dictionaries(
     {
         "cpu": st.sampled_from(["1", "2"]), "memory": st.sampled_from(["1Gi", "2Gi"]), "labels": st.sampled_from([{}, {"disk": "ssd"}]),
@@ -36,7 +31,7 @@ PODS = st.fixed_dictionaries(
 
 
 @given(st.sampled_from(sorted(ALL_RELEASES)), st.lists(NODES, min_size=1, max_size=5), PODS, st.lists(PODS, max_size=2))
-def test_reasons_are_those_of_the_nodes(release: str, nodes: list[Drawn], waits: Drawn, others: list[Drawn]) -> None:
+def test_reasons_are_those_of_the_nodes(release, nodes, waits, others):
     """What the decision has as data, and what is read in its message, count the reasons of the nodes that failed: whoever speaks last."""
     there = [node(f"n{at}", **fields) for at, fields in enumerate(nodes)]
     bound = [pod(f"b{at}", on="n0", **{**fields, "priority": 0}) for at, fields in enumerate(others)]
@@ -65,7 +60,7 @@ NOBODY = f"preemption: {SAID}"
     ["", NOBODY, f"no new claims to deallocate, {NOBODY}", f"still not schedulable, {NOBODY}", f"plugin disabled, {NOBODY}",
      "deallocation of ResourceClaim completed", "deallocation of ResourceClaim completed, preemption: not eligible"],
 )  # fmt: skip
-def test_a_message_is_taken_apart(post_filter: str) -> None:
+def test_a_message_is_taken_apart(post_filter):
     """Whatever PostFilter says is no reason."""
     error = FitError(4, {"Insufficient cpu": 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 3}, post_filter)
     found = read_fit_error(str(error))
@@ -74,14 +69,14 @@ def test_a_message_is_taken_apart(post_filter: str) -> None:
     assert found.headline == error.headline == str(FitError(4, error.reasons))
 
 
-def test_what_a_plugin_says_is_no_text_to_cut() -> None:
+def test_what_a_plugin_says_is_no_text_to_cut():
     """Data know where a reason ends; a text does not."""
     error = FitError(4, {"taint {a: 1. preemption: x, 3 b}": 4}, NOBODY)
     assert error.most_first == {"taint {a: 1. preemption: x, 3 b}": 4}
     assert error.headline == "0/4 nodes are available: 4 taint {a: 1. preemption: x, 3 b}."
 
 
-def test_what_is_said_of_no_node() -> None:
+def test_what_is_said_of_no_node():
     """PreFilter speaks for all nodes in some releases, and other messages count nothing."""
     assert reasons_in("0/9 nodes are available: pod has unbound immediate PersistentVolumeClaims.") == {
         "pod has unbound immediate PersistentVolumeClaims": 0

@@ -1,19 +1,16 @@
 """Scores of feasible nodes: those that are the same for all are worked out once, and are the same as by the long way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from kubeclassic.core.cycle import EVEN, constant_array
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from tests.support.build import node, pod
 from tests.support.worldforms import ZONE
 
 
-def fed(release: str, memory_bytes: int) -> Engine:
+def fed(release, memory_bytes):
     """A scheduler with four nodes, two of them in a zone."""
     made = engine_for(release, {"percentageOfNodesToScore": 100}, memory_bytes=memory_bytes)
     feed = EventFeed(made)
@@ -25,7 +22,7 @@ def fed(release: str, memory_bytes: int) -> Engine:
 
 class TestEvenScores:
     @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_are_those_of_the_long_way(self, release: str) -> None:
+    def test_are_those_of_the_long_way(self, release):
         """With cached answers some rules give one number for all nodes; every score is that of a scheduler without a cache."""
         short, long = (fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0))
         one, other = short.ranking, long.ranking
@@ -36,7 +33,7 @@ class TestEvenScores:
         assert short.priorities == long.priorities
         assert short.scores == long.scores
 
-    def test_are_told_from_scores_that_happen_to_agree(self) -> None:
+    def test_are_told_from_scores_that_happen_to_agree(self):
         """An array of equal numbers is not taken for one number."""
         assert constant_array(10, 3).strides == EVEN
         assert np.full(3, 10).strides != EVEN

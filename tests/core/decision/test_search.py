@@ -1,16 +1,7 @@
 """Which nodes a search and preemption visit, and what a nominated pod that does not count must not change."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import numpy as np
 import pytest
 
-from kubeclassic.core.arrays.types import Rows
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.nodesearch import SearchResult, search
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.volumebuild import claim, ebs, using
@@ -19,7 +10,7 @@ RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 every_release = pytest.mark.parametrize("release", RELEASES)
 
 
-def disk(number: int) -> dict[str, Any]:
+def disk(number):
     """A volume source: a disk of AWS."""
     return ebs(f"vol-{number}")
 
@@ -28,19 +19,7 @@ class TestNodesThatAreNotThere:
     """A pod on an unknown or deleted node leaves a row without a node."""
 
     @every_release
-    def test_no_rule_errs_for_them(self, release: str) -> None:
-        """A row without node is not visited, so a pod with a disk finds its node without an error."""
-        made = engine(node("a"), using("lost", disk(1), on="never-seen"), release=release)
-        assert made.schedule(using("new", disk(2))).host == "a"
-
-    @every_release
-    def test_they_are_not_among_the_nodes_of_a_fit_error(self, release: str) -> None:
-        """If the pod fits nowhere, only the existing node is counted."""
-        made = engine(node("a", pods="0"), using("lost", disk(1), on="never-seen"), release=release)
-        assert made.schedule(using("new", disk(2))).error == "0/1 nodes are available: 1 Insufficient pods."
-
-    @every_release
-    def test_preemption_does_not_try_them(self, release: str) -> None:
+    def test_preemption_does_not_try_them(self, release):
         """A deleted node is no candidate, although the pod that remains on it could be a victim."""
         small = {"cpu": "3"}
         made = engine(
@@ -54,7 +33,7 @@ class TestNodesThatAreNotThere:
         assert (plan.node, [*plan.candidates]) == ("a", ["a"])
 
 
-def nominated(release: str, *waiting: str, check_all: bool = False) -> Engine:
+def nominated(release, *waiting, check_all=False):
     """A scheduler with two nodes and a full one, where pods of lower priority wait for *waiting*; free volumes are scored."""
     there = [node("a"), node("b"), node("full", pods="0"), using("old", disk(1), on="b")]
     policy = {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": check_all}
@@ -64,7 +43,7 @@ def nominated(release: str, *waiting: str, check_all: bool = False) -> Engine:
     return made
 
 
-def told(decision: Decision) -> Any:
+def told(decision):
     """A decision with its reasons and scores."""
     assert decision.details is not None
     return decision.record()
@@ -75,7 +54,7 @@ class TestNominatedPodsThatDoNotCount:
 
     @every_release
     @pytest.mark.parametrize("check_all", [False, True])
-    def test_they_change_nothing(self, release: str, check_all: bool) -> None:
+    def test_they_change_nothing(self, release, check_all):
         """Nominated pods of lower priority do not change reasons, scores and counts of volumes."""
         new = using("new", disk(1), disk(2), priority=5)
         plain, waited_for = nominated(release, check_all=check_all), nominated(release, "a", "b", "full", check_all=check_all)
@@ -86,67 +65,17 @@ class TestNominatedPodsThatDoNotCount:
 class TestErrors:
     """An error on any visited node ends the cycle."""
 
-    def test_equal_ones_are_counted(self) -> None:
+    def test_equal_ones_are_counted(self):
         """An error of several nodes is reported once, with the number of nodes."""
         made = engine(node("a"), node("b"), node("c"), claim("c", kind="missing"))
         error = made.schedule(using("new", "c")).error
         assert error is not None
         assert error.endswith(" (repeated 3 times)")
 
-    def test_different_ones_are_sorted(self) -> None:
+    def test_different_ones_are_sorted(self):
         """Different texts are sorted alphabetically, not in the order of nodes."""
         term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
         wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
         text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
         assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"
-
-
-def found_by(made: Engine, order: str, wanted: int, cpu: str = "1") -> SearchResult:
-    """A search for a pod over the nodes called by the letters of *order*, which looks for *wanted* feasible ones."""
-    cycle = made.begin(pod("new", requests={"cpu": cpu}, priority=5))
-    rows = np.array([made.table.row_of[name] for name in order], np.intp)
-    return search(cycle, made.nominations, rows, wanted)
-
-
-def names(made: Engine, rows: Rows) -> str:
-    """The names of rows."""
-    return "".join(made.table.names[row] for row in rows)
-
-
-class TestSearch:
-    """Nodes with 4, 1, 4, 1 and 4 cpus."""
-
-    def made(self) -> Engine:
-        """A scheduler with these nodes, called a to e."""
-        return engine(*[node(name, cpu="4" if name in "ace" else "1") for name in "abcde"])
-
-    def test_feasible_nodes_come_in_visiting_order(self) -> None:
-        """So do those that the pod does not fit."""
-        made = self.made()
-        found = found_by(made, "edcba", 5, cpu="2")
-        assert (names(made, found.feasible), names(made, found.failed), found.consumed) == ("eca", "db", 5)
-
-    def test_it_stops_at_the_fit_after_the_last_wanted_one(self) -> None:
-        """The surplus fit is taken from the order, but it is neither feasible nor visited."""
-        made = self.made()
-        found = found_by(made, "abcde", 2, cpu="2")
-        assert (names(made, found.feasible), names(made, found.visited), found.consumed) == ("ac", "abcd", 5)
-
-    def test_it_goes_to_the_end_where_too_few_fit(self) -> None:
-        """All nodes are visited."""
-        made = self.made()
-        found = found_by(made, "abcde", 3, cpu="2")
-        assert (names(made, found.feasible), names(made, found.visited), found.consumed) == ("ace", "abcde", 5)
-
-    def test_a_node_that_is_visited_twice_is_found_twice(self) -> None:
-        """The order of the pass is taken as it is."""
-        made = self.made()
-        assert names(made, found_by(made, "aab", 5).feasible) == "aab"
-
-    def test_nominated_pods_take_their_room(self) -> None:
-        """A node that is too small for both does not fit; pods of lower priority do not count."""
-        made = self.made()
-        made.nominations.add(pod("waiting", requests={"cpu": "3"}, priority=5), "a")
-        made.nominations.add(pod("lower", requests={"cpu": "3"}, priority=4), "c")
-        assert names(made, found_by(made, "abcde", 5, cpu="2").feasible) == "ce"

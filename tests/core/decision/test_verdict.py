@@ -1,15 +1,11 @@
 """What the predicates together say of nodes: the first one that objects counts, unless all are always asked."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.decision.verdict import FilterPass, Verdict, judge
+from kubeclassic.core.decision.verdict import Verdict, judge
 from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Predicate, Reads
 from tests.support.build import engine, node, pod
 
@@ -17,89 +13,64 @@ FULL, TAINTED, ABSENT = Reason("full"), Reason("tainted", resolvable=False), Rea
 BROKEN = "broken"
 
 
-def against(names: str, answer: Reason | str, name: str = "") -> Predicate:
+def against(names, answer, name=""):
     """A predicate that holds *answer*, a reason or the text of an error, against the nodes of these names."""
 
-    def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    def check(pod, nodes, cycle):
         mask = np.array([nodes.name(i) in names for i in range(nodes.n)], np.bool_)
         return Failures.error(answer, mask) if isinstance(answer, str) else Failures.where(answer, mask)
 
     return Predicate(name=name or (answer if isinstance(answer, str) else answer.text), check=check, reads=Reads.NODE)
 
 
-def judged(*predicates: Predicate, check_all: bool = False) -> FilterPass:
+def judged(*predicates, check_all=False):
     """What *predicates* say in this order of the nodes a, b, c and d, whose rows are 0 to 3."""
     cycle = engine(*[node(name) for name in "abcd"]).begin(pod("new"))
     cycle.algorithm = attrs.evolve(cycle.algorithm, predicates=predicates)
     return judge(cycle, Batch(cycle.table), check_all)
 
 
-def reasons(judgement: FilterPass) -> list[list[str]]:
+def reasons(judgement):
     """The texts of the reasons against each node."""
     return [[reason.text for reason in judgement.reasons(i)] for i in range(judgement.nodes.n)]
 
 
 class TestJudging:
-    def test_the_first_objection_counts(self) -> None:
-        """Predicates after it are not heard about that node."""
-        found = judged(against("ab", FULL), against("bc", TAINTED))
-        assert (found.fits.tolist(), reasons(found)) == ([False, False, False, True], [["full"], ["full"], ["tainted"], []])
-
-    def test_all_objections_count_where_all_are_asked(self) -> None:
-        """With alwaysCheckAllPredicates a node has the reasons of all predicates, in their order."""
-        found = judged(against("ab", FULL), against("bc", TAINTED), check_all=True)
-        assert reasons(found) == [["full"], ["full", "tainted"], ["tainted"], []]
-
-    def test_an_error_counts_where_no_earlier_rule_objects(self) -> None:
+    def test_an_error_counts_where_no_earlier_rule_objects(self):
         """A node that was turned down before is not asked about, so its error is not met."""
         found = judged(against("a", FULL), against("ab", BROKEN))
         assert ([found.error(i) for i in range(4)], found.fits.tolist()) == ([None, BROKEN, None, None], [False, False, True, True])
 
-    def test_an_error_ends_the_reasons_of_its_node(self) -> None:
+    def test_an_error_ends_the_reasons_of_its_node(self):
         """What later rules have against the node is not told."""
         assert reasons(judged(against("a", BROKEN), against("ab", FULL))) == [[], ["full"], [], []]
 
-    def test_who_was_reached(self) -> None:
+    def test_who_was_reached(self):
         """A predicate is reached on nodes that all before it pass, whether or not it objects itself."""
         found = judged(against("a", FULL), against("b", TAINTED), against("c", ABSENT))
         assert found.reached("tainted").tolist() == [False, True, True, True]
         assert found.reached("absent").tolist() == [False, False, True, True]
 
-    def test_who_rejected(self) -> None:
+    def test_who_rejected(self):
         """The predicate whose objection counts, or all of them."""
         rules = against("ab", FULL, "First"), against("b", TAINTED, "Second")
         assert judged(*rules).rejecting_predicates(1) == ["First"]
         assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
 
-    def test_what_no_victim_can_help(self) -> None:
-        """A node is hopeless if the reason that counts cannot be lifted; a reason behind another one does not count."""
-        assert judged(against("ab", FULL), against("bc", TAINTED)).unresolvable().tolist() == [False, False, True, False]
-        assert judged(against("ab", FULL), against("bc", TAINTED), check_all=True).unresolvable().tolist() == [False, True, True, False]
-
 
 class TestTheTwoPasses:
-    def verdict(self) -> Verdict:
+    def verdict(self):
         """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is full."""
         plain = judged(against("c", TAINTED))
         trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
         return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
 
-    def test_a_failure_with_nominated_pods_counts(self) -> None:
-        """A node that fits by itself and not with the pods that wait for it is turned down for that."""
-        found = self.verdict()
-        assert [[reason.text for reason in found.reasons(i)] for i in range(4)] == [[], ["full"], ["tainted"], []]
-        assert found.rejecting_predicates(1) == ["full"]
-
-    def test_without_such_a_failure_the_node_is_judged_by_itself(self) -> None:
-        """Removing pods can help where they are in the way of the nominated ones, not where the node itself will not do."""
-        assert self.verdict().unresolvable().tolist() == [False, False, True, False]
-
-    def test_a_tally_counts_each_reason_by_node(self) -> None:
+    def test_a_tally_counts_each_reason_by_node(self):
         """How many of some nodes have it, as the message of a FitError says."""
         assert self.verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
         assert self.verdict().tally(np.array([2])) == {"tainted": 1}
         assert self.verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
 
-    def test_a_reason_is_alone_where_no_other_predicate_objects(self) -> None:
+    def test_a_reason_is_alone_where_no_other_predicate_objects(self):
         """Also one that is not asked any more, as an earlier one has turned the node down."""
         assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {"full": 1, "tainted": 2}

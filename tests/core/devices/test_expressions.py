@@ -1,20 +1,16 @@
 """CEL expressions over a device: what they see of it, quantities and versions, and their errors in upstream's words."""
 
-from __future__ import annotations
-
 import contextlib
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Device
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.core.devices.celfunctions import DeviceSelectorError
 from kubeclassic.core.devices.claimjudging import TextComparison, compiled, compiled_whole
-from kubeclassic.core.devices.pools import Make, Makes
+from kubeclassic.core.devices.pools import Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
 from tests.support.examples import examples
@@ -28,11 +24,11 @@ OWN = f'device.attributes["{DRIVER}"]'
 MEMORY = f'device.capacity["{DRIVER}"].memory'
 
 
-def make(attributes: Any = ATTRIBUTES) -> Make:
+def make(attributes=ATTRIBUTES):
     """The make of a device with 40Gi of memory."""
     devices = [{"name": "d", "attributes": attributes, "capacity": {"memory": {"value": "40Gi"}}}]
-    found: Any = decode({"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {"driver": DRIVER, "devices": devices}})
-    first: Device = found.spec.devices[0]
+    found = decode({"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {"driver": DRIVER, "devices": devices}})
+    first = found.spec.devices[0]
     return Makes().of(DRIVER, first)
 
 
@@ -55,7 +51,7 @@ TRUE = (
     f'{OWN}.model.matches("^a[0-9]+$") && "a,b".split(",").exists(one, one == "b")',
     f"{OWN}.absent == 1 || true",
     "dyn(optional.of(true))",
-    f'dyn({OWN}.?healthy)',
+    f"dyn({OWN}.?healthy)",
 )
 ERRORS = {
     f"{OWN}.absent": "CEL runtime error: no such key: absent",
@@ -78,13 +74,13 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("text", TRUE)
-def test_what_is_true(text: str) -> None:
+def test_what_is_true(text):
     """Attributes by domain and type, capacity, quantities, versions, optionals and bindings are as in Kubernetes."""
     assert compiled(text).matches(make()) is True
 
 
 @pytest.mark.parametrize("text", ERRORS, ids=range(len(ERRORS)))
-def test_errors(text: str) -> None:
+def test_errors(text):
     """Errors have upstream's words."""
     assert refusal_text(DeviceSelectorError, lambda: compiled(text).matches(make())) == ERRORS[text]
 
@@ -102,13 +98,13 @@ SHAPES = st.sampled_from((
 
 @given(shape=SHAPES, atoms=st.lists(ATOMS, min_size=2, max_size=2))
 @examples(4)
-def test_whatever_a_selector_gives(shape: str, atoms: list[str]) -> None:
+def test_whatever_a_selector_gives(shape, atoms):
     """A selector matches, does not, or has an error of the decision; a claim of one user ends no scheduler."""
     with contextlib.suppress(DeviceSelectorError):
         assert compiled(shape.format(*atoms)).matches(make()) in (True, False)
 
 
-def test_what_cannot_be_read() -> None:
+def test_what_cannot_be_read():
     """An expression that is none is an error once a device is judged."""
     with pytest.raises(DeviceSelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"):
         compiled("1+").matches(make())
@@ -118,16 +114,16 @@ def test_what_cannot_be_read() -> None:
     ("attribute", "told"),
     [({"version": "one"}, "parse semantic version: invalid semantic version 'one'"), ({}, "unsupported attribute value")],
 )
-def test_attributes_without_a_value(attribute: Any, told: str) -> None:
+def test_attributes_without_a_value(attribute, told):
     """A device with an attribute that has no value cannot be judged, whatever the expression asks for."""
     with pytest.raises(DeviceSelectorError, match=f"^CEL runtime error: attribute odd: {told}$"):
         compiled("true").matches(make({"odd": attribute}))
 
 
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package(monkeypatch):
     """Without the package an error says what to install."""
 
-    def lacking(name: str) -> Any:
+    def lacking(name):
         raise ImportError(name)
 
     claimjudging._environment.cache_clear()
@@ -144,7 +140,7 @@ COMPARED = (
 )  # fmt: skip
 
 
-def outcome(expression: Any) -> bool | str:
+def outcome(expression):
     """What *expression* answers of a device, or its error."""
     try:
         return bool(expression.matches(make()))
@@ -153,7 +149,7 @@ def outcome(expression: Any) -> bool | str:
 
 
 @pytest.mark.parametrize("text", COMPARED)
-def test_comparisons_with_a_text(text: str) -> None:
+def test_comparisons_with_a_text(text):
     """A comparison with a text, which takes no package, answers as the language does, errors among it."""
     found = compiled(text)
     assert isinstance(found, TextComparison)
@@ -163,6 +159,6 @@ def test_comparisons_with_a_text(text: str) -> None:
 @pytest.mark.parametrize(
     "text", [f'{OWN}.in == "a"', f'{OWN}.model != "a"', r'device.driver == "a\x62"', f'"a" == {OWN}.model', f"{OWN}.index == 1"]
 )
-def test_what_is_no_plain_comparison(text: str) -> None:
+def test_what_is_no_plain_comparison(text):
     """Everything else is left to the language."""
     assert TextComparison.of(text) is None

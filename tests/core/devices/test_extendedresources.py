@@ -1,12 +1,8 @@
 """Extended resources as devices: which class gives one, and what a pod's containers ask for."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import DeviceClass, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.cluster.listings import IMPLICIT, DeviceClasses
 from kubeclassic.core.devices.extendedresources import as_written, mappings_of, special_claim, with_requests
@@ -19,14 +15,13 @@ from tests.support.devicebuild import made
 GPU = "example.com/gpu"
 
 
-def named(name: str, resource: str | None = GPU, created: str = "2026-01-01T00:00:00Z") -> DeviceClass:
+def named(name, resource=GPU, created="2026-01-01T00:00:00Z"):
     """A class that gives an extended resource."""
-    found: DeviceClass = made("DeviceClass", name, {"extendedResourceName": resource}, metadata={"creationTimestamp": created})
-    return found
+    return made("DeviceClass", name, {"extendedResourceName": resource}, metadata={"creationTimestamp": created})
 
 
 class TestClasses:
-    def test_the_newest_gives_it(self) -> None:
+    def test_the_newest_gives_it(self):
         """Of several classes the newest gives a resource, else the first by name. One that comes and loses gives nothing at all."""
         classes = DeviceClasses()
         for item in (named("b"), named("c"), named("a"), named("new", created="2026-02-01T00:00:00Z"), named("old")):
@@ -34,7 +29,7 @@ class TestClasses:
         assert classes.by_resource[GPU].name == "new"
         assert {name.removeprefix(IMPLICIT) for name in classes.by_resource} == {GPU, "a", "b", "new"}
 
-    def test_a_class_that_changes_or_goes(self) -> None:
+    def test_a_class_that_changes_or_goes(self):
         """A class that names another resource gives that; what goes gives nothing, and does not bring back another one."""
         classes = DeviceClasses()
         classes.put(named("a"))
@@ -44,7 +39,7 @@ class TestClasses:
         classes.drop("b")
         assert set(classes.by_resource) == {f"{IMPLICIT}a"}
 
-    def test_a_class_that_is_taken_back(self) -> None:
+    def test_a_class_that_is_taken_back(self):
         """After a trial with another class the resource is given by the class that gave it before."""
         engine = framework_engine()
         feed = EventFeed(engine)
@@ -61,13 +56,13 @@ class TestClasses:
             (named("a", None), named("a"), True), (named("a"), named("a"), False), (named("x", "b.example.com/b"), named("x", None), False),
         ],
     )  # fmt: skip
-    def test_which_changes_help(self, old: DeviceClass | None, new: DeviceClass, helps: bool) -> None:
+    def test_which_changes_help(self, old, new, helps):
         """A waiting pod is tried again when a class comes, or begins to name what the pod asks for."""
         waiting = asking([{GPU: "1", f"{IMPLICIT}x": "1"}])
         assert class_gives(waiting, old, new, requests=Handle().requests) == helps
 
 
-def asking(containers: list[dict[str, str]], inits: list[tuple[dict[str, str], bool]] | None = None) -> Pod:
+def asking(containers, inits=None):
     """A pod whose containers, init containers and sidecars make requests."""
     found = decode({
         "kind": "Pod", "metadata": {"name": "p", "namespace": "default", "uid": "uid-p"},
@@ -82,7 +77,7 @@ def asking(containers: list[dict[str, str]], inits: list[tuple[dict[str, str], b
     return found
 
 
-def _container(name: str, requests: dict[str, str]) -> dict[str, Any]:
+def _container(name, requests):
     return {"name": name, "resources": {"requests": requests}}
 
 
@@ -98,7 +93,7 @@ class TestRequests:
             ),
         ],
     )  # fmt: skip
-    def test_a_request_for_each_container(self, pod: Pod, requests: dict[str, int], mapped: int) -> None:
+    def test_a_request_for_each_container(self, pod, requests, mapped):
         """Each container has a request; init containers that end take the devices of those that come later, and one another's."""
         claim = with_requests(special_claim(pod), pod, [GPU], lambda name: "gpus")
         found = {one.name: one.exactly for one in claim.spec.devices.requests}
@@ -107,7 +102,7 @@ class TestRequests:
         assert len(mappings_of(pod, [GPU])) == mapped
         assert {one.request for one in mappings_of(pod, [GPU])} == found.keys()
 
-    def test_the_name_that_it_gets(self) -> None:
+    def test_the_name_that_it_gets(self):
         """The claim is called after its pod, which owns it."""
         claim = as_written(special_claim(asking([])), asking([]))
         assert claim.name.startswith("p-extended-resources-")

@@ -1,15 +1,10 @@
 """Taints, counters, capacity and binding conditions of devices, from 1.35 on."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.devices.accounts import accounts
 from kubeclassic.core.devices.bindingconditions import BindingFailed, are_true
 from kubeclassic.core.devices.claimjudging import AllocationError
@@ -26,12 +21,12 @@ TAINTED = {**device("bad"), "taints": [{"key": "broken", "value": "yes", "effect
 GATES = ("DRADeviceTaints", "DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
 
 
-def newest(*objects: KubeObject, release: str = "1.36", **gates: bool) -> Devices:
+def newest(*objects, release="1.36", **gates):
     """The devices of a cluster with node n, where all features are on."""
     return devices(GPU, *objects, release=release, **{**dict.fromkeys(GATES, True), **gates})
 
 
-def outcome(found: Devices, *requests: Any) -> int:
+def outcome(found, *requests):
     return int(found.outcomes([device_claim("c", *requests)], np.array([0]))[0])
 
 
@@ -43,7 +38,7 @@ class TestTaints:
             ({"key": "broken", "value": "no"}, ["good"]), ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
         ],
     )  # fmt: skip
-    def test_what_is_tolerated(self, toleration: Any, wanted: list[str]) -> None:
+    def test_what_is_tolerated(self, toleration, wanted):
         """A request gets a device with a taint only if it tolerates that; the tolerations stand with the device."""
         found = newest(a_slice("n", TAINTED, "good")).allocate(
             [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
@@ -52,17 +47,17 @@ class TestTaints:
         assert [one.device for one in found[0].results] == wanted
         assert len(found[0].results[0].tolerations) == (toleration is not None)
 
-    def test_without_the_gate(self) -> None:
+    def test_without_the_gate(self):
         """Without the gate taints do not count."""
         assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [["bad"]]
 
 
-def part(name: str, amount: str, **more: Any) -> dict[str, Any]:
+def part(name, amount, **more):
     """A device that takes an amount of memory."""
     return {**device(name), "consumesCounters": [{"counterSet": "card", "counters": {"memory": {"value": amount}}}], **more}
 
 
-def card(*parts: Any, where: str = "n", total: str = "40Gi", **more: Any) -> list[Any]:
+def card(*parts, where="n", total="40Gi", **more):
     """A pool with a set of counters, and devices that take from it."""
     sets = [{"name": "card", "counters": {"memory": {"value": total}}}]
     counters = a_slice(where, pool="p", count=2, name="a-counters", sharedCounters=sets)
@@ -70,7 +65,7 @@ def card(*parts: Any, where: str = "n", total: str = "40Gi", **more: Any) -> lis
 
 
 class TestCounters:
-    def test_as_many_as_there_are(self) -> None:
+    def test_as_many_as_there_are(self):
         """Devices are taken as long as their counters last; a whole card leaves nothing for its halves."""
         parts = [part("whole", "40Gi"), part("half-0", "20Gi"), part("half-1", "20Gi")]
         found = newest(*card(*parts))
@@ -78,19 +73,19 @@ class TestCounters:
         assert outcome(found, exactly(3)) == NONE
         assert taken(newest(*card(*parts), device_claim("other", status=held_in("half-1"))), device_claim("c", exactly())) == [["half-0"]]
 
-    def test_a_counter_that_is_not_there(self) -> None:
+    def test_a_counter_that_is_not_there(self):
         """A pool whose devices take from unknown counters is invalid; without the gate such devices are not taken."""
         odd = part("x", "1Gi", consumesCounters=[{"counterSet": "none", "counters": {}}])
         assert outcome(newest(*card(odd)), exactly()) == INVALID
         assert outcome(newest(a_slice("n", odd), DRAPartitionableDevices=False), exactly()) == NONE
 
     @pytest.mark.parametrize(("release", "wanted"), [("1.35", NONE), ("1.36", FOUND)])
-    def test_what_is_turned_down(self, release: str, wanted: int) -> None:
+    def test_what_is_turned_down(self, release, wanted):
         """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked at."""
         found = newest(*card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release)
         assert outcome(found, exactly()) == wanted
 
-    def test_devices_elsewhere_take_from_the_same_counters(self) -> None:
+    def test_devices_elsewhere_take_from_the_same_counters(self):
         """Devices of the pool that another node reaches count as well."""
         sets = [{"name": "card", "counters": {"memory": {"value": "30Gi"}}}]
         slices = [
@@ -100,7 +95,7 @@ class TestCounters:
         assert outcome(newest(*slices), exactly()) == FOUND
         assert outcome(newest(*slices, device_claim("other", status=held_in("there"))), exactly()) == NONE
 
-    def test_each_device_says_its_nodes(self) -> None:
+    def test_each_device_says_its_nodes(self):
         """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for that node alone."""
         listed = [{**device("a"), "nodeName": "m"}, {**device("b"), "nodeName": "n"}, {**device("c"), "allNodes": True}]
         found = newest(a_slice("", *listed, pool="p", perDeviceNodeSelection=True))
@@ -111,23 +106,23 @@ class TestCounters:
         assert [result.node_selector is None for result in results] == [False, True]
 
 
-def held_in(*names: str) -> dict[str, Any]:
+def held_in(*names):
     """The status of a claim with devices of pool p."""
     return {"allocation": {"devices": {"results": [{"request": "r0", "driver": DRIVER, "pool": "p", "device": name} for name in names]}}}
 
 
-def shared(name: str, amount: str = "40Gi", **policy: Any) -> dict[str, Any]:
+def shared(name, amount="40Gi", **policy):
     """A device that claims share."""
     capacity = {"memory": {"value": amount, **({"requestPolicy": policy} if policy else {})}}
     return {**device(name), "allowMultipleAllocations": True, "capacity": capacity}
 
 
-def asking(amount: str, count: int = 1) -> dict[str, Any]:
+def asking(amount, count=1):
     return exactly(count, capacity={"requests": {"memory": amount}})
 
 
 class TestSharedDevices:
-    def test_what_is_left(self) -> None:
+    def test_what_is_left(self):
         """Claims share a device until its capacity is used up; each share has an ID of its own, and says what it took."""
         engine = framework_engine()
         feed = EventFeed(engine)
@@ -153,7 +148,7 @@ class TestSharedDevices:
         assert outcome(found, asking("15Gi")) == FOUND
 
     @pytest.mark.parametrize(("release", "wanted"), [("1.35", FOUND), ("1.36", NONE)])
-    def test_twice_for_one_request(self, release: str, wanted: int) -> None:
+    def test_twice_for_one_request(self, release, wanted):
         """Since 1.36 the devices of one request are different ones."""
         found = newest(a_slice("n", shared("x")), release=release)
         assert outcome(found, asking("10Gi", 2)) == wanted
@@ -168,13 +163,13 @@ class TestSharedDevices:
             ({"default": "4Gi", "validRange": {"min": "4Gi", "max": "8Gi"}}, "9Gi", 0), ({}, "41Gi", 0),
         ],
     )  # fmt: skip
-    def test_policies(self, policy: Any, asked: str | None, took: int) -> None:
+    def test_policies(self, policy, asked, took):
         """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
         claim = device_claim("c", asking(asked) if asked else exactly())
         results = newest(a_slice("n", shared("x", **policy))).allocate([claim], 0)
         assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
 
-    def test_a_capacity_that_is_not_there(self) -> None:
+    def test_a_capacity_that_is_not_there(self):
         """A device lacks a capacity that is asked for; without the gate it is an error to ask."""
         other = exactly(capacity={"requests": {"bandwidth": "1"}})
         assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
@@ -184,7 +179,7 @@ class TestSharedDevices:
         with pytest.raises(AllocationError, match=told):
             taken(found, device_claim("c", either(exactly(), other)))
 
-    def test_distinct_values(self) -> None:
+    def test_distinct_values(self):
         """Devices of different requests have different values of a distinctAttribute."""
         pool = a_slice("n", *(device(name, numa=numa) for name, numa in (("a", 0), ("b", 0), ("c", 1))))
         apart = {"distinctAttribute": f"{DRIVER}/numa"}
@@ -194,7 +189,7 @@ class TestSharedDevices:
             taken(newest(pool, DRAConsumableCapacity=False, DRADeviceBindingConditions=False, release="1.35"), claim)
 
 
-def _written(one: Any) -> dict[str, Any]:
+def _written(one):
     taken = {name: str(amount) for name, amount in one.consumed_capacity.items()}
     found = {"request": one.request, "driver": one.driver, "pool": one.pool, "device": one.device, "shareID": one.share_id}
     return {"devices": {"results": [{**found, "consumedCapacity": taken}]}}
@@ -204,7 +199,7 @@ WAITING = {**device("slow"), "bindingConditions": ["Ready"], "bindingFailureCond
 
 
 class TestBindingConditions:
-    def test_such_devices_come_last(self) -> None:
+    def test_such_devices_come_last(self):
         """A pool with such a device comes last, and what has to be true of it stands with it; it is for the one node."""
         found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
         results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
@@ -214,7 +209,7 @@ class TestBindingConditions:
         assert [result.node_selector is None for result in results] == [True, False]
         assert outcome(newest(a_slice("n", WAITING), DRADeviceBindingConditions=False), exactly()) == NONE
 
-    def test_when_it_is_ready(self) -> None:
+    def test_when_it_is_ready(self):
         """A device is ready once its driver says so; a condition of failure ends that."""
         status = held("slow", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
         assert are_true(device_claim("c", status=held("fast")))
@@ -225,13 +220,13 @@ class TestBindingConditions:
             are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
 
 
-def _said(kind: str) -> dict[str, Any]:
+def _said(kind):
     condition = {"type": kind, "status": "True", "reason": "Gone", "message": "it is off"}
     return {"driver": DRIVER, "pool": "n", "device": "slow", "conditions": [condition]}
 
 
 class TestPools:
-    def test_pools_that_are_not_whole_give_nothing(self) -> None:
+    def test_pools_that_are_not_whole_give_nothing(self):
         """Incomplete and invalid pools are passed over; where nothing is left, an invalid one is told."""
         assert taken(newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())) == [["b"]]
         assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
@@ -240,7 +235,7 @@ class TestPools:
             (account,) = accounts(newest(slices), [device_claim("c", exactly())], 0)
             assert [one.why for one in account.refused] == [f"its pool is {told}"]
 
-    def test_slices_of_other_nodes_count(self) -> None:
+    def test_slices_of_other_nodes_count(self):
         """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it obsolete."""
         other = a_slice("m", "b", pool="p", count=2, name="other")
         assert outcome(newest(a_slice("n", "a", pool="p", count=2), other), exactly()) == FOUND
@@ -252,7 +247,7 @@ AMOUNTS = st.lists(st.integers(1, 20), min_size=1, max_size=4)
 
 
 @given(parts=AMOUNTS, whole=st.integers(1, 40), wanted=st.integers(1, 4), used=st.integers(0, 15))
-def test_counters_are_exact(parts: list[int], whole: int, wanted: int, used: int) -> None:
+def test_counters_are_exact(parts, whole, wanted, used):
     """As many devices can be had as together take no more than there is."""
     names = [f"d{number}" for number in range(len(parts))]
     holding = [name for bit, name in enumerate(names) if used >> bit & 1]

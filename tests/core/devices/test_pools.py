@@ -1,11 +1,8 @@
 """Which pools nodes reach, and that nodes look alike exactly where searches end alike."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.devices.nodedevices import FOUND, NONE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
@@ -18,15 +15,15 @@ SLICES = st.lists(st.tuples(st.integers(0, NODES - 1) | st.just("*"), st.lists(s
 STEPS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6)
 
 
-def held(name: str, *ids: tuple[str, str]) -> ResourceClaim:
+def held(name, *ids):
     """A claim with these devices: pool, name."""
     results = [{"request": "r0", "driver": DRIVER, "pool": pool, "device": one} for pool, one in ids]
     return device_claim(name, exactly(), status={"allocation": {"devices": {"results": results}}})
 
 
-def objects(slices: list[tuple[int | str, list[str]]]) -> list[KubeObject]:
+def objects(slices):
     """Slices in pools of their own."""
-    made: list[KubeObject] = [device_class()]
+    made = [device_class()]
     for number, (where, models) in enumerate(slices):
         devices = [device(f"d{i}", model=model) for i, model in enumerate(models)]
         made.append(a_slice("*" if where == "*" else f"n{where}", *devices, pool=f"p{number}"))
@@ -34,7 +31,7 @@ def objects(slices: list[tuple[int | str, list[str]]]) -> list[KubeObject]:
 
 
 @given(slices=SLICES, steps=STEPS, release=st.sampled_from(["1.34", "1.36"]))
-def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps: list[tuple[int, int]], release: str) -> None:
+def test_outcomes_follow_claims(slices, steps, release):
     """After any claims came and went, what is kept for all nodes is what a search on each node comes to."""
     engine = framework_engine()
     feed = EventFeed(engine)
@@ -53,7 +50,7 @@ def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps
         assert found.outcomes(asked, rows).tolist() == wanted
 
 
-def test_equal_nodes_look_alike() -> None:
+def test_equal_nodes_look_alike():
     """Nodes with devices of the same makes have one look, until a device of one of them is in use."""
     engine = framework_engine()
     feed = EventFeed(engine)

@@ -1,16 +1,10 @@
 """The search for devices: held to all assignments on small pools, and what the releases do in corners."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.devices.claimjudging import AllocationError
 from kubeclassic.core.devices.nodedevices import FOUND, NONE, TOO_LATE, Devices
 from kubeclassic.core.feed import EventFeed
@@ -26,7 +20,7 @@ MODEL_A = f'device.attributes["{DRIVER}"].model == "a"'
 NUMA_0 = f'device.attributes["{DRIVER}"].numa == 0'
 
 
-def devices(*objects: KubeObject, release: str = "1.34", admin: bool = True, **gates: bool) -> Devices:
+def devices(*objects, release="1.34", admin=True, **gates):
     """The devices of a cluster with node n, in *release* with *gates*."""
     engine = framework_engine()
     EventFeed(engine).put_all([node("n"), *objects])
@@ -34,7 +28,7 @@ def devices(*objects: KubeObject, release: str = "1.34", admin: bool = True, **g
     return Devices(engine.table, engine.listings, with_gates(FRAMEWORK_RELEASES[release].devices, {"DRAAdminAccess": admin, **gates}))
 
 
-def taken(found: Devices, *claims: ResourceClaim) -> list[list[str]] | None:
+def taken(found, *claims):
     """The names of the devices of each claim, in the order in which they were chosen."""
     results = found.allocate(claims, 0)
     return None if results is None else [[one.device for one in result.results] for result in results]
@@ -57,7 +51,7 @@ CLAIMS = st.lists(st.tuples(st.lists(REQUESTS, min_size=1, max_size=3), st.boole
 
 
 @given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS, release=st.sampled_from(["1.34", "1.36"]))
-def test_the_first_of_all_assignments(pool: list[Any], claims: list[Any], release: str) -> None:
+def test_the_first_of_all_assignments(pool, claims, release):
     """Claims get the first assignment in depth-first order that holds, or none where no assignment does."""
     together = [wanted and not any(ask[0] == "All" for request in requests for ask in request) for requests, wanted in claims]
     found = devices(*cluster(pool), release=release, DRAConsumableCapacity=True)
@@ -71,25 +65,25 @@ def test_the_first_of_all_assignments(pool: list[Any], claims: list[Any], releas
     assert taken(found, *asked) == lists
 
 
-def cluster(pool: Sequence[Any]) -> list[KubeObject]:
+def cluster(pool):
     """A slice with the devices of *pool*, and a claim that holds those that are not free."""
     held = [{"request": "r", "driver": DRIVER, "pool": "n", "device": f"d{i}"} for i, one in enumerate(pool) if not one[2]]
     holder = device_claim("holder", exactly(), status={"allocation": {"devices": {"results": held}}})
     return [GPU, a_slice("n", *(device(f"d{i}", model=one[0], numa=one[1]) for i, one in enumerate(pool))), holder]
 
 
-def made(name: str, requests: Sequence[Any], together: bool) -> ResourceClaim:
+def made(name, requests, together):
     """The claim of an example."""
     return device_claim(name, *map(as_request, requests), constraints=[same("numa")] if together else [])
 
 
-def as_request(request: Sequence[Any]) -> Any:
+def as_request(request):
     """A request of an example."""
     asked = [exactly(count, *selectors, **({"adminAccess": True} if admin else {})) for count, selectors, admin in request]
     return asked[0] if len(asked) == 1 else either(*asked)
 
 
-def as_ask(one: Any, pool: Sequence[Any]) -> Ask:
+def as_ask(one, pool):
     """The same for the naive allocator."""
     count, selectors, admin = one
     return Ask(None if count == "All" else count, [i for i, kind in enumerate(pool) if MATCHES[selectors](kind)], admin)
@@ -101,14 +95,14 @@ THREE = (GPU, a_slice("n", "a", "b", "c"))
 
 
 class TestBackingUp:
-    def test_equal_devices_are_tried_once(self) -> None:
+    def test_equal_devices_are_tried_once(self):
         """A claim that cannot be served is given up at once, however many equal devices there are."""
         found = devices(GPU, a_slice("n", *(device(f"d{i}", numa=i % 2) for i in range(64))))
         asked = device_claim("c", exactly(15), exactly(15, NUMA_0), exactly(1, 'device.driver == "other"'))
         assert taken(found, asked) is None
 
     @pytest.mark.parametrize(("release", "wanted"), [("1.33", None), ("1.34", [["b"], ["c", "d"], ["a"]])])
-    def test_what_mode_all_took(self, release: str, wanted: Any) -> None:
+    def test_what_mode_all_took(self, release, wanted):
         """Up to 1.33 devices that mode All took stay taken when the search backs up."""
         others = (device(one, model="b", numa=0) for one in "cd")
         pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *others)
@@ -118,7 +112,7 @@ class TestBackingUp:
 
 class TestModeAll:
     @pytest.mark.parametrize(("release", "wanted"), [("1.32", [[]]), ("1.33", None), ("1.34", None)])
-    def test_no_device(self, release: str, wanted: Any) -> None:
+    def test_no_device(self, release, wanted):
         """Since 1.33 mode All needs one device at least."""
         assert taken(devices(*THREE, release=release), device_claim("c", exactly("All", 'device.driver == "x"'))) == wanted
 
@@ -126,13 +120,13 @@ class TestModeAll:
         ("slices", "told"),
         [([a_slice("n", "a", count=2)], "being updated"), ([a_slice("n", "a", "a")], "invalid")],
     )
-    def test_pools_have_to_be_whole(self, slices: list[Any], told: str) -> None:
+    def test_pools_have_to_be_whole(self, slices, told):
         """Mode All errs where a pool is incomplete, or has a device twice."""
         text = f"claim default/c, request r0: asks for all devices, but resource pool {DRIVER}/n is currently {told}"
         with pytest.raises(AllocationError, match=f"^{text}$"):
             taken(devices(GPU, *slices), device_claim("c", exactly("All")))
 
-    def test_a_constraint(self) -> None:
+    def test_a_constraint(self):
         """Mode All errs where a constraint is against one of the devices."""
         found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1)))
         told = f"claim default/c, request r0: cannot add device {DRIVER}/n/b because a claim constraint would not be satisfied"
@@ -140,7 +134,7 @@ class TestModeAll:
             taken(found, device_claim("c", exactly("All"), constraints=[same("numa")]))
 
 
-def held(*names: str, **more: Any) -> dict[str, Any]:
+def held(*names, **more):
     """The status of a claim that has the devices called so."""
     results = [{"request": "r0", "driver": DRIVER, "pool": "n", "device": name, **more} for name in names]
     return {"allocation": {"devices": {"results": results}}}
@@ -148,11 +142,11 @@ def held(*names: str, **more: Any) -> dict[str, Any]:
 
 class TestAdminAccess:
     @pytest.mark.parametrize(("release", "wanted"), [("1.33", [["a", "a"]]), ("1.34", [["a", "b"]])])
-    def test_twice_in_one_claim(self, release: str, wanted: Any) -> None:
+    def test_twice_in_one_claim(self, release, wanted):
         """Up to 1.33 a claim with admin access can get one device several times."""
         assert taken(devices(*THREE, release=release), device_claim("c", exactly(2, adminAccess=True))) == wanted
 
-    def test_without_the_gate(self) -> None:
+    def test_without_the_gate(self):
         """Without the gate it is an error to ask for it, even with false."""
         told = "claim default/c, request r0: admin access is requested, but the feature is disabled"
         with pytest.raises(AllocationError, match=f"^{told}$"):
@@ -161,48 +155,48 @@ class TestAdminAccess:
 
 class TestNumbers:
     @pytest.mark.parametrize(("release", "wanted"), [("1.32", 20), ("1.33", None), ("1.34", 20)])
-    def test_room_for_32(self, release: str, wanted: int | None) -> None:
+    def test_room_for_32(self, release, wanted):
         """In 1.33 the devices of a request that were chosen already count twice towards 32."""
         found = taken(devices(GPU, a_slice("n", *map(str, range(40))), release=release), device_claim("c", exactly(20)))
         assert (found and len(found[0])) == wanted
 
-    def test_more_than_32(self) -> None:
+    def test_more_than_32(self):
         """A claim that needs more than 32 devices is an error."""
         told = "claim default/c: number of requested devices 33 exceeds the claim limit of 32"
         with pytest.raises(AllocationError, match=f"^{told}$"):
             taken(devices(*THREE), device_claim("c", exactly(30), exactly(3)))
 
-    def test_alternatives_beyond_32(self) -> None:
+    def test_alternatives_beyond_32(self):
         """An alternative that would be too many devices is ignored."""
         found = taken(devices(GPU, a_slice("n", *map(str, range(40)))), device_claim("c", exactly(20), either(exactly(30), exactly(2))))
         assert (found and len(found[0])) == 22
 
 
 class TestAlternatives:
-    def test_constraints_name_requests_and_alternatives(self) -> None:
+    def test_constraints_name_requests_and_alternatives(self):
         """A constraint holds for the request that it names, or for one alternative of it."""
         found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
         for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
             asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
             assert taken(found, asked) == [wanted]
 
-    def test_an_attribute_without_a_value_is_like_no_other(self) -> None:
+    def test_an_attribute_without_a_value_is_like_no_other(self):
         """Devices whose attribute has no value that is known do not match each other."""
         odd = [{"name": name, "attributes": {"numa": {}}} for name in "ab"]
         assert taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")])) is None
 
-    def test_what_another_constraint_refuses_is_not_counted(self) -> None:
+    def test_what_another_constraint_refuses_is_not_counted(self):
         """A device that the second constraint refuses leaves no mark on the first one."""
         pool = a_slice("n", device("a", numa=0), device("b", numa=1, model="x"), device("c", numa=1, model="x"))
         assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])) == [["b", "c"]]
 
-    def test_a_short_name_is_of_the_drivers_domain(self) -> None:
+    def test_a_short_name_is_of_the_drivers_domain(self):
         """An attribute without a domain is not found under another domain than that of the driver."""
         other = {"matchAttribute": "other.example.com/numa", "requests": []}
         pool = a_slice("n", device("a", numa=0), device("b", numa=0))
         assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[other])) is None
 
-    def test_a_class_that_changes(self) -> None:
+    def test_a_class_that_changes(self):
         """What a search came to is forgotten when a class gets other selectors."""
         found, asked = devices(device_class("gpu", "false"), a_slice("n", "a")), device_claim("c", exactly())
         assert found.outcomes([asked], np.array([0])).tolist() == [NONE]
@@ -211,14 +205,14 @@ class TestAlternatives:
 
 
 class TestLongSearches:
-    def test_attributes_that_nothing_reads(self) -> None:
+    def test_attributes_that_nothing_reads(self):
         """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all their orders."""
         pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
         found = devices(GPU, a_slice("n", *pool))
         missing = f'device.attributes["{DRIVER}"].?uuid.orValue("") == "none"'
         assert found.outcomes([device_claim("c", *([exactly()] * 4), exactly(1, missing))], np.array([0])).tolist() == [NONE]
 
-    def test_an_end_after_some_seconds(self) -> None:
+    def test_an_end_after_some_seconds(self):
         """A search that has not ended when its time is over ends without an answer."""
         pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
         found = devices(GPU, a_slice("n", *pool))
@@ -229,14 +223,14 @@ class TestLongSearches:
 
 
 class TestPools:
-    def test_more_slices_than_there_should_be(self) -> None:
+    def test_more_slices_than_there_should_be(self):
         """Such a pool is no more whole than one that lacks slices."""
         found = devices(GPU, *(a_slice("n", one, count=1, name=f"s-{one}") for one in "ab"))
         with pytest.raises(AllocationError, match="is currently being updated"):
             taken(found, device_claim("c", exactly("All")))
 
     @pytest.mark.parametrize(("release", "errs"), [("1.32", False), ("1.33", True), ("1.34", True)])
-    def test_an_invalid_pool(self, release: str, errs: bool) -> None:
+    def test_an_invalid_pool(self, release, errs):
         """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
         found = devices(GPU, a_slice("n", "a", "a", pool="p"), a_slice("n", device("b", model="a"), pool="q"), release=release)
         asked = device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))
@@ -246,7 +240,7 @@ class TestPools:
         else:
             assert taken(found, asked) == [["b"]]
 
-    def test_the_node_selector_of_the_result(self) -> None:
+    def test_the_node_selector_of_the_result(self):
         """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are joined."""
         zone = {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "DoesNotExist"}]}]}}
         slices = [a_slice("n", "a"), a_slice("*", "b", pool="all"), a_slice("", "c", pool="zone", **zone)]
@@ -262,7 +256,7 @@ class TestPools:
 
 
 class TestClasses:
-    def test_an_error_names_the_class_or_the_claim(self) -> None:
+    def test_an_error_names_the_class_or_the_claim(self):
         """An attribute that a device lacks is an error, which says where the selector is."""
         for objects, where in (((device_class("gpu", MODEL_A),), "class gpu"), ((GPU,), "claim default/c")):
             with pytest.raises(AllocationError, match=f"^{where}: selector #0: CEL runtime error: no such key: model$"):

@@ -1,14 +1,7 @@
 """The equivalence cache: which calls it saves, what invalidates its results, and which stale answers it gives."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
@@ -18,7 +11,7 @@ from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE
 from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
 
 
-def with_and_without(story: Callable[[Engine], str], *objects: KubeObject, **options: Any) -> tuple[str, str]:
+def with_and_without(story, *objects, **options):
     """The result of *story* with the cache on and with it off."""
     options = {"preemption": False, **options}
     return story(engine(*objects, equivalence_cache=True, **options)), story(engine(*objects, **options))
@@ -34,7 +27,7 @@ UNLABELLED = "0/1 nodes are available: 1 node(s) didn't have the requested label
 FULL = "0/1 nodes are available: 1 Insufficient cpu."
 
 
-def policy(name: str, **argument: Any) -> dict[str, Any]:
+def policy(name, **argument):
     """A Policy with one predicate."""
     return {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": name} | ({"argument": argument} if argument else {})]}
 
@@ -70,12 +63,10 @@ class TestGaps:
             ),
         ],
     )  # fmt: skip
-    def test_what_is_not_seen(
-        self, release: str, first: Any, told: KubeObject | None, second: Any, true: str, before: Sequence[KubeObject], options: Any
-    ) -> None:
+    def test_what_is_not_seen(self, release, first, told, second, true, before, options):
         """After the first pod and the event the second, of the same class, still gets the node, which without a cache it would not."""
 
-        def story(made: Engine) -> str:
+        def story(made):
             assert place(made, pod("first", **first)) == "a"
             if told is not None:
                 EventFeed(made).put(told)
@@ -83,10 +74,10 @@ class TestGaps:
 
         assert with_and_without(story, *(before or [host("a")]), release=release, **options) == ("a", true)
 
-    def test_a_pod_that_others_bound_takes_no_room(self, release: str) -> None:
+    def test_a_pod_that_others_bound_takes_no_room(self, release):
         """Adding a bound pod does not invalidate GeneralPredicates: its node is overcommitted."""
 
-        def story(made: Engine) -> str:
+        def story(made):
             assert place(made, pod("first", requests={"cpu": "500m"})) == "large"
             EventFeed(made).put(pod("foreign", on="small", requests={"cpu": "1"}))
             details = made.schedule(pod("second", requests={"cpu": "500m"})).details
@@ -96,10 +87,10 @@ class TestGaps:
         stale, true = with_and_without(story, host("small", cpu="1"), host("large", cpu="64"), release=release)
         assert (stale, true) == ("large small", "large")
 
-    def test_a_pod_that_expired_still_takes_room(self, release: str) -> None:
+    def test_a_pod_that_expired_still_takes_room(self, release):
         """Forgetting an assumed pod invalidates nothing: the node stays full for pods that it rejected."""
 
-        def story(made: Engine) -> str:
+        def story(made):
             big, same = pod("first", requests={"cpu": "3"}), pod("second", requests={"cpu": "3"})
             assert place(made, big) == "a"
             assert "Insufficient cpu" in why(made, same)
@@ -110,10 +101,10 @@ class TestGaps:
         stale, true = with_and_without(story, host("a"), release=release)
         assert (stale, true) == ("0/1 nodes are available: 1 Insufficient cpu.", "a")
 
-    def test_a_volume_that_was_not_looked_for_is_not_assumed(self, release: str) -> None:
+    def test_a_volume_that_was_not_looked_for_is_not_assumed(self, release):
         """If CheckVolumeBinding is a cache hit no volume is found for the claim, and so none is assumed."""
 
-        def story(made: Engine) -> str:
+        def story(made):
             foreign = pod("foreign", on="a", labels={"app": "other"})
             EventFeed(made).put(foreign)
             first, second = (pod(name, volumes=CLAIM, affinity=keeping_away(app="other")) for name in ("first", "second"))
@@ -126,10 +117,10 @@ class TestGaps:
         stale, true = with_and_without(story, host("a"), *waiting, release=release)
         assert (stale, true) == ("free", "taken")
 
-    def test_the_first_pod_takes_the_volume_that_it_found_before(self, release: str) -> None:
+    def test_the_first_pod_takes_the_volume_that_it_found_before(self, release):
         """The volumes that an earlier cycle of the pod found on a node are assumed, although the latest cycle did not search them."""
 
-        def story(made: Engine) -> str:
+        def story(made):
             foreign = pod("foreign", on="a", labels={"app": "other"})
             EventFeed(made).put(foreign)
             first = pod("first", volumes=CLAIM, affinity=keeping_away(app="other"))
@@ -142,7 +133,7 @@ class TestGaps:
         assert with_and_without(story, host("a"), *waiting, release=release) == ("taken", "taken")
 
 
-def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
+def kept_on(made, predicate, *, of=0):
     """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without a result no entry."""
     assert made.flow.equivalence is not None
     rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
@@ -150,14 +141,14 @@ def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
 
 
 class TestWhatIsKept:
-    def test_nothing_beyond_the_first_failure(self) -> None:
+    def test_nothing_beyond_the_first_failure(self):
         """Predicates after the one that rejected a node do not run, so nothing is cached for them."""
         made = engine(host("a", cpu="1"), host("b"), release="1.12", equivalence_cache=True, preemption=False)
         made.schedule(ASKING)
         assert kept_on(made, "GeneralPredicates") == {"a": 2, "b": 1}
         assert kept_on(made, "PodToleratesNodeTaints") == {"b": 1}
 
-    def test_everything_where_all_are_checked(self) -> None:
+    def test_everything_where_all_are_checked(self):
         """With alwaysCheckAllPredicates the later predicates run too."""
         names = ("GeneralPredicates", "PodToleratesNodeTaints")
         policy = {
@@ -167,13 +158,13 @@ class TestWhatIsKept:
         made.schedule(ASKING)
         assert kept_on(made, "PodToleratesNodeTaints") == {"a": 1}
 
-    def test_only_nodes_that_the_search_came_to(self) -> None:
+    def test_only_nodes_that_the_search_came_to(self):
         """A search that stops early caches the results of all visited nodes, with the surplus node that stopped it."""
         made = engine(*(host(f"n{i:03}") for i in range(200)), release="1.12", equivalence_cache=True, percentage=50)
         made.schedule(PLAIN)
         assert sorted(kept_on(made, "GeneralPredicates")) == [f"n{i:03}" for i in range(101)]
 
-    def test_no_errors(self) -> None:
+    def test_no_errors(self):
         """Errors are not cached: a claim with an unknown class can be bound as soon as the class exists."""
         made = engine(host("a"), claim("c", kind="late"), volume("v", "late"), release="1.12", equivalence_cache=True)
         incoming = pod("p", volumes=CLAIM)
@@ -183,7 +174,7 @@ class TestWhatIsKept:
         assert why(made, incoming) == "a"
 
     @both_releases
-    def test_nodes_with_nominated_pods_go_without(self, release: str) -> None:
+    def test_nodes_with_nominated_pods_go_without(self, release):
         """For a node with any nominated pod, even of lower priority, the cache is neither read nor written."""
         made = engine(host("a"), host("b"), release=release, equivalence_cache=True, preemption=False)
         waiting = pod("waiting", priority=1, status={"nominatedNodeName": "a"})
@@ -200,7 +191,7 @@ class TestWhatIsKept:
         assert details.feasible == ["b"]
 
     @both_releases
-    def test_its_own_nomination_does_not_keep_a_pod_from_them(self, release: str) -> None:
+    def test_its_own_nomination_does_not_keep_a_pod_from_them(self, release):
         """Pop of 1.12, and the recorded answers of 1.13 too, take a pod's own nomination away before its cycle."""
         made = engine(host("a"), release=release, equivalence_cache=True, preemption=False)
         run, big = Run(made), pod("p", requests={"cpu": "9"})
@@ -211,7 +202,7 @@ class TestWhatIsKept:
         assert made.nominations.on("a") != []
         assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
 
-    def test_preemption_looks_for_itself(self) -> None:
+    def test_preemption_looks_for_itself(self):
         """Trials of preemption neither read the cache, in which the node is full, nor write to it."""
         made = engine(host("a"), release="1.12", equivalence_cache=True)
         important = pod("p", requests={"cpu": "2"}, priority=10)
@@ -222,7 +213,7 @@ class TestWhatIsKept:
         assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
         assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}
 
-    def test_explaining_keeps_nothing(self) -> None:
+    def test_explaining_keeps_nothing(self):
         """Explaining a pod reads the cache but does not write to it."""
         made = engine(host("a"), release="1.12", equivalence_cache=True)
         explain(made, PLAIN)
@@ -231,13 +222,13 @@ class TestWhatIsKept:
         EventFeed(made).put(host("a", unschedulable=True))
         assert explain(made, pod("q", labels=WEB)).decision.host == "a"
 
-    def test_off_unless_asked_for(self) -> None:
+    def test_off_unless_asked_for(self):
         """Without the gate or the option there is no cache, and releases that have none do not get one."""
         assert engine(release="1.12").flow.equivalence is None
         assert engine(release="1.14", equivalence_cache=True).flow.equivalence is None
         assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
 
-    def test_volume_counts_are_not_left_behind_on_a_hit(self) -> None:
+    def test_volume_counts_are_not_left_behind_on_a_hit(self):
         """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
         gates = {"BalanceAttachedNodeVolumes": True}
         made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
@@ -249,7 +240,7 @@ class TestWhatIsKept:
 
 
 class TestClasses:
-    def test_what_makes_no_difference(self) -> None:
+    def test_what_makes_no_difference(self):
         """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
         meta = {"annotations": {"k": "v"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}]}
         assert class_of(pod("a")) == class_of(pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[]))
@@ -262,7 +253,7 @@ class TestClasses:
             pod("a", initContainers=[{"name": "i"}]),
         ],
     )  # fmt: skip
-    def test_what_makes_a_difference(self, other: Pod) -> None:
+    def test_what_makes_a_difference(self, other):
         """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a class."""
         assert class_of(pod("a")) != class_of(other)
 
@@ -273,6 +264,6 @@ class TestClasses:
             ("200Mi", "204800Ki", True), ("1000m", "1.000", True), ("500m", "500m", True),
         ],
     )  # fmt: skip
-    def test_quantities_differ_as_they_are_written(self, one: str, other: str, alike: bool) -> None:
+    def test_quantities_differ_as_they_are_written(self, one, other, alike):
         """Equal amounts that Go keeps in different forms make two classes."""
         assert (class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))) is alike

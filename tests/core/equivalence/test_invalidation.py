@@ -1,12 +1,7 @@
 """What invalidates results of the equivalence cache: after each such event the true answer is found again."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, obj, pod
 from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
@@ -73,9 +68,7 @@ TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
     ],
 )  # fmt: skip
 class TestWhatEndsResults:
-    def test_a_change_for_the_better_is_seen(
-        self, release: str, incoming: Pod, before: list[KubeObject], change: Callable[[EventFeed], object], gates: dict[str, bool]
-    ) -> None:
+    def test_a_change_for_the_better_is_seen(self, release, incoming, before, change, gates):
         """A node that rejected the pod accepts it after the event; before it, the answer to an equal pod was a cache hit."""
         made = engine(*before, release=release, gates=gates, equivalence_cache=True, preemption=False)
         refused = why(made, incoming)
@@ -86,7 +79,7 @@ class TestWhatEndsResults:
 
 
 class TestVolumes:
-    def test_a_class_that_goes_ends_volume_binding(self) -> None:
+    def test_a_class_that_goes_ends_volume_binding(self):
         """When a class with delayed binding is deleted its claims are judged again, because they may no longer wait."""
         wait = storage_class("wait", **WAIT)
         made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
@@ -94,7 +87,7 @@ class TestVolumes:
         EventFeed(made).delete(wait)
         assert why(made, pod("p", volumes=CLAIM)) != "a"
 
-    def test_a_claim_bound_elsewhere_ends_the_counts(self) -> None:
+    def test_a_claim_bound_elsewhere_ends_the_counts(self):
         """A claim that gets a volume invalidates CheckVolumeBinding and the volume counts on all nodes."""
         made = engine(host("a"), claim("c"), volume("v"), storage_class("wait", **WAIT), release="1.12", equivalence_cache=True)
         made.schedule(pod("p", volumes=CLAIM))
@@ -104,7 +97,7 @@ class TestVolumes:
         # Upstream: the zones of the new volume are not looked at.
         assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [False, False, True]
 
-    def test_volumes_assumed_end_volume_binding_everywhere(self) -> None:
+    def test_volumes_assumed_end_volume_binding_everywhere(self):
         """Every placed pod, with or without claims, invalidates CheckVolumeBinding on all nodes."""
         made = engine(host("a"), claim("c"), volume("v"), storage_class("wait", **WAIT), release="1.13", equivalence_cache=True)
         made.schedule(pod("p", volumes=CLAIM))
@@ -112,7 +105,7 @@ class TestVolumes:
         place(made, pod("plain"))
         assert kept(made, "CheckVolumeBinding") == [False]
 
-    def test_a_service_ends_service_affinity(self) -> None:
+    def test_a_service_ends_service_affinity(self):
         """Services that are added, deleted or get another selector invalidate CheckServiceAffinity; other updates do not."""
         rule = {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["rack"]}}}
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [rule]}

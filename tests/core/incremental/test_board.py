@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import attrs
 import numpy as np
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
@@ -20,15 +15,15 @@ from kubeclassic.core.rule import PriorityError
 from tests.support.build import engine, node, obj, pod
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
-SMALL: dict[str, str] = {"cpu": "500m", "memory": "64Mi"}
+SMALL = {"cpu": "500m", "memory": "64Mi"}
 
 
 @pytest.fixture(autouse=True, params=["rows", "classes"])
-def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def form(request, monkeypatch):
     """Rows are looked at one by one, or in classes from the first time on: both say the same."""
     whole, by_rows = Board.refresh, request.param == "rows"
 
-    def refresh(board: Board, *given: Any, **named: Any) -> bool:
+    def refresh(board, *given, **named):
         board._revision = max(board._revision, 0)
         return whole(board, *given, by_rows=by_rows, **named)
 
@@ -36,12 +31,12 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-def small(name: str = "new", **more: Any) -> Pod:
+def small(name="new", **more):
     """A pod that requests half a cpu."""
     return pod(name, requests=SMALL, **more)
 
 
-def cluster(*more: KubeObject, **options: Any) -> Engine:
+def cluster(*more, **options):
     """Four nodes in two zones, with 1, 2, 4 and 8 cpus."""
     nodes = [node(f"n{cpus}", cpu=str(cpus), labels={ZONE: f"z{cpus % 4 // 2}"}) for cpus in (1, 2, 4, 8)]
     return engine(*nodes, *more, **options)
@@ -54,149 +49,55 @@ class Asked:
     engine: Engine
     known: Boards = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         self.known = Boards(AnswerCache(self.engine.table), 1 << 30)
 
-    def cycle(self, incoming: Pod) -> Cycle:
+    def cycle(self, incoming):
         """A cycle for *incoming*."""
         return self.engine.begin(incoming, details=False)
 
-    def of(self, incoming: Pod, *, window: bool = False) -> Board:
+    def of(self, incoming, *, window=False):
         """The board of *incoming*, up to date."""
         board, refreshed = self.asked(incoming, window=window)
         assert refreshed
         return board
 
-    def asked(self, incoming: Pod, *, window: bool = False) -> tuple[Board, bool]:
+    def asked(self, incoming, *, window=False):
         """The board of *incoming*, and whether it can be brought up to date."""
         cycle = self.cycle(incoming)
         board, rows = self.known.of(cycle), sorted(cycle.table.row_of.values())
         return board, board.refresh(cycle, np.array(rows, np.intp), cycle.table.rows_version, window=window)
 
-    def named(self, rows: Any) -> list[str]:
+    def named(self, rows):
         """The names of rows."""
         return [self.engine.table.names[row] for row in rows]
 
-    def fitting(self, incoming: Pod) -> list[str]:
+    def fitting(self, incoming):
         """The nodes on which *incoming* fits."""
         board = self.of(incoming)
         found = self.named(np.flatnonzero(board.fits))
         assert board.count == len(found)
         return found
 
-    def best(self, incoming: Pod) -> list[str]:
+    def best(self, incoming):
         """The nodes with the highest total."""
         totals = self.totals(incoming)
         return self.named(sorted(row for row, total in totals.items() if total == max(totals.values())))
 
-    def totals(self, incoming: Pod, rows: Sequence[int] | None = None, *, window: bool = False) -> dict[int, int]:
+    def totals(self, incoming, rows=None, *, window=False):
         """The totals of the nodes that fit, or of those *rows* that are feasible, by row."""
         board, cycle = self.of(incoming, window=window), self.cycle(incoming)
         feasible = board.order[board.fits[board.order]] if rows is None else np.array(rows)
         return dict(zip(feasible.tolist(), board.totals(cycle, feasible).tolist(), strict=True))
 
-    def put(self, *objects: KubeObject) -> None:
+    def put(self, *objects):
         """Tell the scheduler of objects."""
         for item in objects:
             EventFeed(self.engine).put(item)
 
 
-class TestFits:
-    def test_nodes_with_room_fit(self) -> None:
-        """Those whose cpus are not all requested."""
-        boards = Asked(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
-        assert boards.fitting(small()) == ["n1", "n4", "n8"]
-
-    def test_a_node_that_fills_up_no_longer_fits(self) -> None:
-        """Pods that come and go between two looks count."""
-        boards = Asked(cluster())
-        assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
-        filling = pod("a", on="n1", requests={"cpu": "800m"})
-        boards.put(filling)
-        assert boards.fitting(small()) == ["n2", "n4", "n8"]
-        EventFeed(boards.engine).delete(filling)
-        assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
-
-    def test_a_node_that_changes_is_judged_again(self) -> None:
-        """A taint that comes turns the node down, and lets it go when it leaves."""
-        boards = Asked(cluster())
-        boards.fitting(small())
-        boards.put(node("n8", cpu="8", taints=[{"key": "k", "effect": "NoSchedule"}]))
-        assert boards.fitting(small()) == ["n1", "n2", "n4"]
-        boards.put(node("n8", cpu="8"))
-        assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
-
-    def test_a_pod_elsewhere_can_turn_a_node_down(self) -> None:
-        """A pod of the zone that refuses the new one turns down the whole zone."""
-        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": ZONE}
-        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        boards = Asked(cluster())
-        assert boards.fitting(small(labels={"app": "a"})) == ["n1", "n2", "n4", "n8"]
-        boards.put(pod("b", on="n4", affinity=affinity))
-        assert boards.fitting(small(labels={"app": "a"})) == ["n2"]
-
-    def test_rows_that_are_not_visited_do_not_fit(self) -> None:
-        """Only the rows of the coming pass count."""
-        boards = Asked(cluster())
-        cycle = boards.cycle(small())
-        board = boards.known.of(cycle)
-        for rows in ([0, 2], [1, 2, 3]):
-            assert board.refresh(cycle, np.array(rows, np.intp), tuple(rows), window=False)
-            assert np.flatnonzero(board.fits).tolist() == rows
-
-
-class TestTotals:
-    def test_the_emptiest_node_is_best(self) -> None:
-        """Where the least is requested, for the default priorities; then the next one."""
-        boards = Asked(cluster())
-        assert boards.best(small()) == ["n8"]
-        boards.put(pod("a", on="n8", requests={"cpu": "7"}))
-        assert boards.best(small()) == ["n4"]
-
-    def test_a_service_spreads_its_pods(self) -> None:
-        """A priority that looks further is laid over the row scores, and follows each pod of the service."""
-        service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
-        nodes = [node(name, cpu="100", memory="100Gi") for name in ("a", "b", "c")]
-        boards = Asked(engine(*nodes, service))
-        incoming = pod("new", labels={"app": "a"})
-        assert boards.best(incoming) == ["a", "b", "c"]
-        boards.put(pod("1", on="b", labels={"app": "a"}))
-        assert boards.best(incoming) == ["a", "c"]
-        boards.put(pod("2", on="a", labels={"app": "a"}), pod("3", on="c", labels={"app": "a"}), pod("4", on="c", labels={"app": "a"}))
-        assert boards.best(incoming) == ["a", "b"]
-
-    def test_they_are_brought_up_to_date_after_a_time_with_one_fit(self) -> None:
-        """While one node alone fits nothing is scored; what changed in that time is not forgotten."""
-        boards = Asked(cluster())
-        assert boards.best(small()) == ["n8"]
-        full = [pod(f"f{cpus}", on=f"n{cpus}", requests={"cpu": f"{cpus}"}) for cpus in (1, 2, 8)]
-        boards.put(*full)
-        assert boards.fitting(small()) == ["n4"]
-        EventFeed(boards.engine).delete(full[1])
-        EventFeed(boards.engine).delete(full[0])
-        boards.put(pod("more", on="n4", requests={"cpu": "3"}))
-        assert boards.best(small()) == ["n2"]
-
-
 class TestSharing:
-    def test_templates_of_one_size_share_row_scores(self) -> None:
-        """Labels do not matter to rules that look at the row alone; sizes do."""
-        boards = Asked(cluster())
-        first, second = boards.of(small(labels={"app": "a"})), boards.of(small(labels={"app": "b"}))
-        other = boards.of(pod("c", requests={"cpu": "1"}))
-        assert first is not second
-        assert first.near is second.near is not other.near
-
-    def test_a_reader_that_was_away_catches_up(self) -> None:
-        """What another template's board has brought up to date is not lost on this one."""
-        boards = Asked(cluster())
-        assert boards.best(small(labels={"app": "a"})) == ["n8"]
-        boards.put(pod("a", on="n8", requests={"cpu": "7"}))
-        assert boards.best(small(labels={"app": "b"})) == ["n4"]
-        boards.put(pod("b", on="n4", requests={"cpu": "3"}))
-        assert boards.best(small(labels={"app": "a"})) == ["n2"]
-
-    def test_boards_beyond_the_limit_are_dropped(self) -> None:
+    def test_boards_beyond_the_limit_are_dropped(self):
         """The one that was not asked for longest goes first, and is made again when it is asked for."""
         boards = Asked(cluster())
         boards.known.limit = 11_000  # room for two
@@ -209,7 +110,7 @@ class TestSharing:
 
 
 class TestWindow:
-    def test_reduced_scores_are_those_among_the_feasible(self) -> None:
+    def test_reduced_scores_are_those_among_the_feasible(self):
         """A score in proportion to the greatest one is so among those that were found, not among all that fit."""
         prefers = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}, "weight": 1}
         incoming = small(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}})
@@ -221,7 +122,7 @@ class TestWindow:
 
 
 class TestGivingUp:
-    def test_an_error_of_a_predicate_needs_the_long_way(self) -> None:
+    def test_an_error_of_a_predicate_needs_the_long_way(self):
         """Which nodes count its error depends on the rules before it, so no board tells."""
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
         argument = {"serviceAffinity": {"labels": ["region"]}}
@@ -233,7 +134,7 @@ class TestGivingUp:
         EventFeed(boards.engine).delete(gone)
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
 
-    def test_a_priority_that_cannot_be_computed_ends_the_cycle(self) -> None:
+    def test_a_priority_that_cannot_be_computed_ends_the_cycle(self):
         """The error is the reader's to handle, and the board is right as soon as the priority can be computed."""
         constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
         invalid = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}}

@@ -1,7 +1,5 @@
 """Classes of rows: equal rows are in one, and the host that is read off them is that of a look at all rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental import board
 from kubeclassic.core.incremental.classes import grouped
@@ -25,7 +22,7 @@ STEP = st.tuples(st.sampled_from(["small", "small", "peer", "apart", "leave"]), 
 
 
 @given(rows=st.lists(st.tuples(VALUES, VALUES, VALUES, st.booleans()), max_size=20), width=st.integers(0, 3))
-def test_rows_are_in_one_group_where_they_are_equal(rows: list[tuple[int, int, int, bool]], width: int) -> None:
+def test_rows_are_in_one_group_where_they_are_equal(rows, width):
     """Whatever the values are, and however many columns there are; each group names one of its rows."""
     columns = [np.array([row[at] for row in rows], np.int64) for at in range(width)]
     inside = np.array([row[3] for row in rows], np.bool_)
@@ -38,7 +35,7 @@ def test_rows_are_in_one_group_where_they_are_equal(rows: list[tuple[int, int, i
                 assert (group == mate) is (rows[one][:width] == rows[other][:width])
 
 
-def cluster(release: str) -> Engine:
+def cluster(release):
     """Nine nodes of two sizes in three zones, and a service."""
     made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": {}})
     for number in range(9):
@@ -49,9 +46,9 @@ def cluster(release: str) -> Engine:
     return made
 
 
-def incoming(number: int, kind: str) -> Any:
+def incoming(number, kind):
     """A pod: a small one, one of the service, or one that keeps to itself in its zone."""
-    more: dict[str, Any] = {}
+    more = {}
     if kind == "apart":
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
         more["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
@@ -62,7 +59,7 @@ def incoming(number: int, kind: str) -> Any:
 @pytest.mark.parametrize("release", RELEASES)
 @examples(0.5)
 @given(steps=st.lists(STEP, max_size=30))
-def test_hosts_are_those_of_a_look_at_all_rows(release: str, steps: list[tuple[str, int]]) -> None:
+def test_hosts_are_those_of_a_look_at_all_rows(release, steps):
     """Pods of three kinds come and go: a scheduler with classes, verified, places them as one without does."""
     with pytest.MonkeyPatch.context() as patch, verifying():
         by_classes, by_rows, placed = cluster(release), cluster(release), list[Any]()

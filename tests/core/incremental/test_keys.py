@@ -1,14 +1,9 @@
 """What rules answer for one pod is kept by their keys: a pod that differs in what a rule reads gets an answer of its own."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import strings
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
@@ -20,12 +15,12 @@ TAINTED = [node(name, taints=[{"key": name, "effect": "NoSchedule"}]) for name i
 DISKS = [volume(f"pv{name}", csi={"driver": "d", "volumeHandle": name}) for name in "xy"]
 
 
-def tolerant(name: str, *tolerations: Any) -> Any:
+def tolerant(name, *tolerations):
     """A pod with tolerations."""
     return pod(name, tolerations=list(tolerations))
 
 
-def with_claim(name: str, disk: str) -> list[Any]:
+def with_claim(name, disk):
     """The claim of the ephemeral volume of pod *name*, bound to a disk."""
     found = made_for(using(name, EPHEMERAL).uid, f"{name}-v0", volumeName=disk)
     return [replace(found, metadata=replace(found.metadata, annotations=strings(BOUND)))]
@@ -42,7 +37,7 @@ CASES = {
 }  # fmt: skip
 
 
-def made(release: str, objects: list[Any]) -> Engine:
+def made(release, objects):
     """A scheduler of *release*."""
     found = engine_for(release, {"percentageOfNodesToScore": 100})
     EventFeed(found).put_all(objects)
@@ -51,7 +46,7 @@ def made(release: str, objects: list[Any]) -> Engine:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("is_swapped", [False, True])
-def test_one_after_the_other(case: str, is_swapped: bool) -> None:
+def test_one_after_the_other(case, is_swapped):
     """Two pods one after the other get what each gets in a scheduler of its own, and that is not the same."""
     release, objects, *pods = CASES[case]
     incoming = pods[::-1] if is_swapped else pods
@@ -63,7 +58,7 @@ def test_one_after_the_other(case: str, is_swapped: bool) -> None:
     assert alone[0].host != alone[1].host
 
 
-def test_a_limit_that_rises() -> None:
+def test_a_limit_that_rises():
     """Where the emptiest of many domains gets a pod, all others may take one more, though nothing came to them."""
     constraint = {"maxSkew": 1, "topologyKey": "host", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
     names = [f"n{number:02}" for number in range(40)]
@@ -78,7 +73,7 @@ def test_a_limit_that_rises() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-def test_volumes_that_a_pod_finds(release: str) -> None:
+def test_volumes_that_a_pod_finds(release):
     """The volume that one pod takes is gone for the next one: its cycle is run, as its host is not all that comes of it."""
     waits = storage_class("wait", provisioner="kubernetes.io/no-provisioner", **WAIT)
     both = made(release, [node("a"), node("b"), waits, volume("pv"), claim("x"), claim("y")])

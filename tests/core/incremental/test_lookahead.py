@@ -1,48 +1,40 @@
 """The look-ahead: states that were judged before they came about, and no others."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.types import Ints
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.cachedanswer import Unanswerable
 from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, OUT, Lookahead, LookaheadStats
-from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
 
 NODES = 5
 
 
-def cluster() -> Engine:
+def cluster():
     """Five nodes without pods, as the first cycle finds them."""
     made = engine(*[node(f"n{number}") for number in range(NODES)])
     made.begin(sized(made, "100m").pod)
     return made
 
 
-def sized(made: Engine, cpu: str, **more: Any) -> Template:
+def sized(made, cpu, **more):
     """The template of a pod that requests so much cpu."""
     return made.templates.of(pod("p", requests={"cpu": cpu}, **more))
 
 
-def judge(nodes: Batch) -> Ints:
+def judge(nodes):
     """The millicores in use, where there are fewer than three pods."""
     return np.where(nodes.pod_count < 3, nodes.requested("cpu"), OUT)
 
 
-def looked(made: Engine, template: Template, **more: Any) -> Lookahead:
+def looked(made, template, **more):
     """A look at all rows, with pods like *template*."""
     ahead = Lookahead(**more)
     ahead.look(template, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
     return ahead
 
 
-def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int], list[int]]:
+def followed(ahead, *events, size):
     """What has to be judged after *events*, and the worth of rows as the look-ahead puts it right."""
     worth = np.full(NODES, -1)
     sizes = [(row, None if arrival is None else arrival.size) for row, arrival in events]
@@ -50,7 +42,7 @@ def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Templ
 
 
 class TestHits:
-    def test_a_pod_of_the_size_is_foreseen(self) -> None:
+    def test_a_pod_of_the_size_is_foreseen(self):
         """The row gets what it is worth with one more pod, and then with two."""
         made = cluster()
         small = sized(made, "100m")
@@ -59,7 +51,7 @@ class TestHits:
         assert followed(ahead, (2, small), (0, small), size=small) == ([], [100, -1, 200, -1, -1])
         assert (ahead.hits, ahead.misses) == (2, 0)
 
-    def test_fits_are_foreseen_too(self) -> None:
+    def test_fits_are_foreseen_too(self):
         """The third pod fills the node; each worth that is another is told."""
         made = cluster()
         small = sized(made, "100m")
@@ -67,7 +59,7 @@ class TestHits:
         assert ahead.follow([(4, small.size)] * 3, small.size, worth) == ([], [4, 4, 4])
         assert worth.tolist() == [0, 0, 0, 0, OUT]
 
-    def test_anything_else_has_to_be_judged(self) -> None:
+    def test_anything_else_has_to_be_judged(self):
         """Pods of another size and pods that leave are not foreseen, nor is what follows on that row."""
         made = cluster()
         small, large = sized(made, "100m"), sized(made, "2")
@@ -75,7 +67,7 @@ class TestHits:
         assert followed(ahead, (0, large), (1, None), (2, small), size=small)[0] == [0, 1]
         assert followed(ahead, (0, small), (1, small), (2, small), size=small)[0] == [0, 1]
 
-    def test_a_row_is_foreseen_as_deep_as_the_look_went(self) -> None:
+    def test_a_row_is_foreseen_as_deep_as_the_look_went(self):
         """One pod more than that has to be judged."""
         made = cluster()
         small = sized(made, "100m")
@@ -84,7 +76,7 @@ class TestHits:
 
 
 class TestLooks:
-    def test_misses_make_a_look_due(self) -> None:
+    def test_misses_make_a_look_due(self):
         """So many times a look would have spared judging."""
         made = cluster()
         small, large = sized(made, "100m"), sized(made, "2")
@@ -95,7 +87,7 @@ class TestLooks:
             followed(ahead, (0, small), size=small)
         assert ahead.is_due
 
-    def test_a_look_that_paid_goes_deeper(self) -> None:
+    def test_a_look_that_paid_goes_deeper(self):
         """Enough hits double the depth, up to the greatest one; too few make the next look wait."""
         made = cluster()
         small = sized(made, "100m")
@@ -106,7 +98,7 @@ class TestLooks:
         ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert (ahead.depth, ahead.patience) == (MAX_DEPTH, 2 * MISSES_TO_LOOK)
 
-    def test_looks_that_do_not_pay_make_all_sizes_wait(self) -> None:
+    def test_looks_that_do_not_pay_make_all_sizes_wait(self):
         """Another size of the same scheduler looks later, until a look pays."""
         made, luck = cluster(), LookaheadStats()
         small = sized(made, "100m")
@@ -118,7 +110,7 @@ class TestLooks:
         ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert other.is_due
 
-    def test_many_events_at_once_end_a_look(self) -> None:
+    def test_many_events_at_once_end_a_look(self):
         """All rows are judged then, and nothing is foreseen any more."""
         made = cluster()
         small = sized(made, "100m")
@@ -127,7 +119,7 @@ class TestLooks:
         assert ahead.follow(many, small.size, np.zeros(NODES, np.int64)) == ([1] * len(many), [])
         assert not ahead.depths
 
-    def test_ports_are_not_foreseen(self) -> None:
+    def test_ports_are_not_foreseen(self):
         """A pod with a host port takes it from the next one, which no sum tells."""
         made = cluster()
         ported = made.templates.of(pod("p", containers=[{"name": "c", "image": "img", "ports": [{"hostPort": 80, "containerPort": 80}]}]))
@@ -136,13 +128,13 @@ class TestLooks:
         assert not ahead.depths
         assert looked(made, sized(made, "100m")).depths
 
-    def test_an_error_in_a_trial_leaves_the_old_look(self) -> None:
+    def test_an_error_in_a_trial_leaves_the_old_look(self):
         """States that cannot be judged are not looked at."""
         made = cluster()
         small = sized(made, "100m")
         ahead = looked(made, small)
 
-        def fail(nodes: Batch) -> Ints:
+        def fail(nodes):
             raise Unanswerable
 
         ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), fail)

@@ -1,38 +1,32 @@
 """The check of what is kept: silent where all is right, and clear where something is stale."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.board import Board
 from kubeclassic.core.incremental.lookahead import OUT
 from kubeclassic.core.incremental.verify import SWITCH, StaleError, verifying
-from kubeclassic.core.rule import Predicate, Priority
 from tests.support.build import engine, node, pod
 
 INCOMING = pod("new", requests={"cpu": "1", "memory": "1Gi"})
 
 
 @pytest.fixture(autouse=True)
-def checking() -> Iterator[None]:
+def checking():
     """Check all that is kept."""
     with verifying():
         yield
 
 
-def cluster() -> Engine:
+def cluster():
     """Three nodes, one of them in use."""
     return engine(*[node(name) for name in "abc"], pod("p", on="b", requests={"cpu": "2", "memory": "2Gi"}))
 
 
 @pytest.fixture(params=["rows", "classes"])
-def trial(request: pytest.FixtureRequest) -> tuple[Engine, Board]:
+def trial(request):
     """A scheduler and the board of a template, whose rows were looked at one by one, or are in classes."""
     made = cluster()
     for _ in range(1 if request.param == "rows" else 3):
@@ -43,17 +37,17 @@ def trial(request: pytest.FixtureRequest) -> tuple[Engine, Board]:
     return made, board
 
 
-def decide(made: Engine) -> str | None:
+def decide(made):
     """The host of one more pod."""
     return made.schedule(INCOMING, details=False).host
 
 
 class TestBoards:
-    def test_what_is_right_passes(self, trial: tuple[Engine, Board]) -> None:
+    def test_what_is_right_passes(self, trial):
         """Nothing happens where all is as it should be."""
         assert decide(trial[0]) == "a"
 
-    def test_a_wrong_total_is_found(self, trial: tuple[Engine, Board]) -> None:
+    def test_a_wrong_total_is_found(self, trial):
         """The error names the template, the row and the scores that it should have."""
         made, board = trial
         board.near.worth[1] += 1
@@ -62,14 +56,14 @@ class TestBoards:
         with pytest.raises(StaleError, match=re.escape(words).replace(r"\.\*", ".*")):
             decide(made)
 
-    def test_a_row_that_should_not_fit_is_found(self, trial: tuple[Engine, Board]) -> None:
+    def test_a_row_that_should_not_fit_is_found(self, trial):
         """The error names the predicate that turns it down."""
         made, _ = trial
         made.table.pod_count[2] = 110  # a change that nothing is told of
         with pytest.raises(StaleError, match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down"):
             decide(made)
 
-    def test_a_row_that_should_fit_is_found(self, trial: tuple[Engine, Board]) -> None:
+    def test_a_row_that_should_fit_is_found(self, trial):
         """So is one that no predicate turns down."""
         made, board = trial
         board.near.worth[0] = OUT
@@ -77,7 +71,7 @@ class TestBoards:
         with pytest.raises(StaleError, match=r"stale on 1 rows: 0 \(a\): 2 fit, worked out 3"):
             decide(made)
 
-    def test_a_row_in_another_class_is_found(self) -> None:
+    def test_a_row_in_another_class_is_found(self):
         """The sizes of classes are counted, and so is the best of them."""
         made = cluster()
         for _ in range(3):
@@ -90,20 +84,20 @@ class TestBoards:
 
 
 class TestAnswers:
-    def test_stale_reasons_are_found(self) -> None:
+    def test_stale_reasons_are_found(self):
         """What a predicate is kept to have said is compared with what it says, and the error names it."""
         cycle = cluster().begin(INCOMING)
-        predicate: Predicate = next(rule for rule in cycle.algorithm.predicates if rule.name == "GeneralPredicates")
+        predicate = next(rule for rule in cycle.algorithm.predicates if rule.name == "GeneralPredicates")
         answers = AnswerCache(cycle.table)
         answers.failures(predicate, cycle)
         cycle.table.pod_count[0] = 110
         with pytest.raises(StaleError, match=r"predicate GeneralPredicates .* is stale on 1 rows: 0 \(a\): kept \(\), worked out"):
             answers.failures(predicate, cycle)
 
-    def test_stale_scores_are_found(self) -> None:
+    def test_stale_scores_are_found(self):
         """So are raw scores."""
         cycle = cluster().begin(INCOMING)
-        priority: Priority = next(rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority")
+        priority = next(rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority")
         answers = AnswerCache(cycle.table)
         answers.scores(priority, cycle)
         cycle.table.nonzero[:, 0] += 1 << 40
@@ -112,7 +106,7 @@ class TestAnswers:
 
 
 class TestTheSwitch:
-    def test_it_is_as_before_afterwards(self) -> None:
+    def test_it_is_as_before_afterwards(self):
         """Contexts can be nested, and whatever happens in one does not outlast it."""
         seen = []
         with suppress(ZeroDivisionError), verifying(False):
@@ -120,7 +114,7 @@ class TestTheSwitch:
             raise ZeroDivisionError
         assert [*seen, SWITCH.is_on] == [False, True]
 
-    def test_what_is_off_checks_nothing(self, trial: tuple[Engine, Board]) -> None:
+    def test_what_is_off_checks_nothing(self, trial):
         """Without it a stale worth stays."""
         made, board = trial
         board.near.worth[1] += 1

@@ -1,13 +1,8 @@
 """Which services and controllers select a pod, and what their selectors count."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.objects import Map
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.matching.owners import (
     OwnerSelector,
     owner_selectors,
@@ -20,23 +15,23 @@ from tests.support.build import engine, node, obj, pod
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 
 
-def owner(kind: str, name: str, selector: Any, namespace: str = "default") -> Any:
+def owner(kind, name, selector, namespace="default"):
     """A service or controller."""
     return obj({"kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}})
 
 
-def cycle(*owners: Any, labels: Any = None) -> Cycle:
+def cycle(*owners, labels=None):
     """A cycle for a pod with *labels* (``app: a`` where none are given) among *owners*."""
     return engine(node("n"), *owners).begin(pod("new", labels={"app": "a"} if labels is None else labels))
 
 
-def names(found: Any) -> list[str]:
+def names(found):
     """The names of owners."""
     return [item.name for item in found]
 
 
 class TestServices:
-    def test_by_name_within_the_namespace(self) -> None:
+    def test_by_name_within_the_namespace(self):
         """The services of the pod's namespace whose pairs all match, in order of name."""
         made = cycle(
             owner("Service", "b", {"app": "a"}), owner("Service", "a", {"app": "a"}), owner("Service", "c", {"app": "x"}),
@@ -44,12 +39,12 @@ class TestServices:
         )  # fmt: skip
         assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
-    def test_finding_does_not_validate(self) -> None:
+    def test_finding_does_not_validate(self):
         """A pair that is no valid label still selects a pod that has just this pair."""
         made = cycle(owner("Service", "odd", {"app": "no good"}), labels={"app": "no good"})
         assert names(services_of(made.template, made.listings)) == ["odd"]
 
-    def test_a_change_is_seen(self) -> None:
+    def test_a_change_is_seen(self):
         """The services of a class of pods are looked up again when a service changes."""
         made = cycle(owner("Service", "a", {"app": "a"}))
         assert names(services_of(made.template, made.listings)) == ["a"]
@@ -59,14 +54,14 @@ class TestServices:
 
 class TestControllers:
     @pytest.mark.parametrize(("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
-    def test_one_invalid_selector_hides_the_whole_kind(self, kind: str, find: Any) -> None:
+    def test_one_invalid_selector_hides_the_whole_kind(self, kind, find):
         """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
         made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
         assert names(find(made.template, made.listings)) == []
 
 
 class TestSelectors:
-    def test_all_kinds_together(self) -> None:
+    def test_all_kinds_together(self):
         """The selectors of services and of all kinds of controllers are gathered, equal ones once."""
         made = cycle(
             owner("Service", "a", {"app": "a"}), owner("ReplicationController", "a", {"app": "a"}),
@@ -74,7 +69,7 @@ class TestSelectors:
         )  # fmt: skip
         assert len(owner_selectors(made.template, made.listings)) == 2
 
-    def test_an_invalid_pair_counts_every_pod(self) -> None:
+    def test_an_invalid_pair_counts_every_pod(self):
         """A service's selector with an invalid pair counts all pods."""
         assert OwnerSelector.of_pairs(Map({"app": "no good"})).matches(Map({"other": "b"}))
         assert not OwnerSelector.of_pairs(Map({"app": "a"})).matches(Map({"other": "b"}))

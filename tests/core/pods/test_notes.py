@@ -1,7 +1,5 @@
 """Notes: a dict in which slots are keys of their own, and which a copy leaves out of templates."""
 
-from __future__ import annotations
-
 import pickle
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -9,12 +7,12 @@ from kubeclassic.core.pods.notes import CycleState, StateKey
 from kubeclassic.core.pods.template import Templates
 from tests.support.build import pod
 
-PORTS: StateKey[int] = StateKey("ports")
+PORTS = StateKey("ports")
 
 
-def test_slots_of_one_name_do_not_meet() -> None:
+def test_slots_of_one_name_do_not_meet():
     """A slot is only equal to itself."""
-    other: StateKey[int] = StateKey("ports")
+    other = StateKey("ports")
     notes = CycleState()
     notes[PORTS] = 1
     notes[other] = 2
@@ -22,14 +20,14 @@ def test_slots_of_one_name_do_not_meet() -> None:
     assert other != PORTS
 
 
-def test_no_python_call() -> None:
+def test_no_python_call():
     """Reading and writing are the methods of dict themselves."""
     assert all(name not in vars(CycleState) for name in ("get", "__getitem__", "__setitem__", "setdefault", "__contains__"))
     assert StateKey.__hash__ is object.__hash__
     assert StateKey.__eq__ is object.__eq__
 
 
-def test_a_slot_that_is_pickled_with_its_owner_stays_the_key() -> None:
+def test_a_slot_that_is_pickled_with_its_owner_stays_the_key():
     """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another one."""
     notes = CycleState()
     notes[PORTS] = 1
@@ -37,7 +35,7 @@ def test_a_slot_that_is_pickled_with_its_owner_stays_the_key() -> None:
     assert (type(found), found.get(owned), found.get(PORTS)) == (CycleState, 1, None)
 
 
-def test_a_copy_leaves_notes_out() -> None:
+def test_a_copy_leaves_notes_out():
     """A template that was pickled starts with empty notes."""
     template = Templates(RELEASES["1.16"], {}).of(pod("a"))
     template.notes[PORTS] = 1

@@ -1,13 +1,9 @@
 """Which node is chosen among those where preemption would help."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.types import Rows
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.layout import NEVER_STARTED, PodLayout
 from kubeclassic.core.preemption.victimchoice import Candidates, pick_one_node
 from tests.support.build import engine, node, pod
@@ -16,12 +12,10 @@ from tests.support.examples import examples
 
 PODS = 4
 """On each node."""
-Choice = tuple[int, str | None, bool, bool]
-"""A pod's priority, its start, whether it is a victim, and whether a budget protects it."""
 
 
 @st.composite
-def choices(draw: st.DrawFn, fewest: int) -> list[list[Choice]]:
+def choices(draw, fewest):
     """The pods of some nodes, which may differ in nothing but when their pods started."""
     traits = st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.sampled_from([False, False, True])), min_size=PODS, max_size=PODS)
     shared, starts = draw(st.none() | traits), st.sampled_from(draw(st.sampled_from([STARTS, STARTS[:3]])))
@@ -31,7 +25,7 @@ def choices(draw: st.DrawFn, fewest: int) -> list[list[Choice]]:
     ]
 
 
-def made_of(nodes: list[list[Choice]], release: str) -> tuple[Engine, Rows]:
+def made_of(nodes, release):
     """A scheduler of nodes with such pods, and their rows in descending order of name."""
     pods = [
         pod(f"e{i}{j}", on=f"n{i}", priority=priority, status={"startTime": start})
@@ -42,7 +36,7 @@ def made_of(nodes: list[list[Choice]], release: str) -> tuple[Engine, Rows]:
     return made, np.array([made.table.row_of[f"n{i}"] for i in reversed(range(len(nodes)))], np.intp)
 
 
-def candidates_of(nodes: list[list[Choice]], made: Engine, rows: Rows, sorts_again: bool = False) -> Candidates:
+def candidates_of(nodes, made, rows, sorts_again=False):
     """Candidates with the victims that were drawn."""
     potential = PodLayout(made.table, made.algorithm.release.preemption.by_start_time, sorts_again).lower_than(5, rows)
     protected, victim = np.zeros((2, *potential.there.shape), np.bool_)
@@ -56,7 +50,7 @@ def candidates_of(nodes: list[list[Choice]], made: Engine, rows: Rows, sorts_aga
 class TestPick:
     @examples(2)
     @given(choices(1), st.sampled_from(["1.14", "1.16"]))
-    def test_arrays_choose_as_lists_do(self, nodes: list[list[Choice]], release: str) -> None:
+    def test_arrays_choose_as_lists_do(self, nodes, release):
         """Of the same candidates arrays and lists choose the same node, the first by name of equals."""
         made, rows = made_of(nodes, release)
         candidates = candidates_of(nodes, made, rows)
@@ -65,7 +59,7 @@ class TestPick:
 
     @examples(0.5)
     @given(choices(2), st.integers(0, 3))
-    def test_two_goes_are_as_one(self, nodes: list[list[Choice]], at: int) -> None:
+    def test_two_goes_are_as_one(self, nodes, at):
         """Candidates that were found in two goes are as those found in one."""
         made, rows = made_of(nodes, "1.16")
         whole = candidates_of(nodes, made, rows)
@@ -76,9 +70,9 @@ class TestPick:
         assert parts.violations.tolist() == whole.violations.tolist()
         assert parts.pick() == whole.pick()
 
-    def test_only_the_first_victim_need_be_protected(self) -> None:
+    def test_only_the_first_victim_need_be_protected(self):
         """A protected victim of low priority comes first in the list, and its priority is what counts."""
-        nodes: list[list[Choice]] = [
+        nodes = [
             [(1, None, True, False), (0, None, True, True)],
             [(1, None, True, True), (0, None, False, False)],
         ]  # fmt: skip
@@ -90,7 +84,7 @@ class TestPick:
 class TestSortedAgain:
     @examples(2)
     @given(choices(1))
-    def test_victims_are_sorted_by_importance_at_the_end(self, nodes: list[list[Choice]]) -> None:
+    def test_victims_are_sorted_by_importance_at_the_end(self, nodes):
         """From 1.30 on victims are in the order of a stable sort by importance of those with the protected ones first."""
         made, rows = made_of(nodes, "1.16")
         before, after = candidates_of(nodes, made, rows), candidates_of(nodes, made, rows, sorts_again=True)
@@ -99,9 +93,9 @@ class TestSortedAgain:
             assert [pod.name for pod in after.spelled_out()[name].pods] == [pod.name for pod in wanted]
         assert after.violations.tolist() == before.violations.tolist()
 
-    def test_the_most_important_victim_comes_first(self) -> None:
+    def test_the_most_important_victim_comes_first(self):
         """A protected victim of low priority no longer hides one of high priority, so that another node is chosen."""
-        nodes: list[list[Choice]] = [
+        nodes = [
             [(1, None, True, False), (0, None, True, True)],
             [(0, None, True, True), (0, None, False, False)],
         ]  # fmt: skip
@@ -109,6 +103,6 @@ class TestSortedAgain:
         assert told(candidates_of(nodes, made, rows, sorts_again=True)) == {"n0": ["e00", "e01"], "n1": ["e10"]}
 
 
-def told(candidates: Candidates) -> dict[str, list[str]]:
+def told(candidates):
     """Candidates as plain data."""
     return {name: [pod.name for pod in victims.pods] for name, victims in candidates.spelled_out().items()}

@@ -1,31 +1,23 @@
 """The dry run of preemption: arrays find what overlays find."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.budgets import counted_down, exhausted
 from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, dry_run, is_plain
 from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from tests.support.build import engine, node, pod
-from tests.support.crowds import RELEASES, Crowd, begun, crowds
+from tests.support.crowds import RELEASES, begun, crowds
 from tests.support.examples import examples
 from tests.support.frameworkbuild import enabled, scheduler
 
 RESOURCES_FIRST = {"plugins": {"filter": enabled("NodeResourcesFit")}}
-Told = tuple[dict[str, tuple[list[str], int]], dict[str, int], str | None]
 
 
-def tried(cycle: Cycle, made: Engine, *, by_arrays: bool) -> Told:
+def tried(cycle, made, *, by_arrays):
     """The candidates, what stands against other nodes, and which node would be chosen, over all nodes."""
     rows = np.array([made.table.row_of[name] for name in sorted(made.table.row_of)], np.intp)
     potential = PodLayout(made.table, cycle.release.preemption.by_start_time).lower_than(cycle.pod.priority, rows)
@@ -40,7 +32,7 @@ def tried(cycle: Cycle, made: Engine, *, by_arrays: bool) -> Told:
 class TestBothBackings:
     @examples(0.6)
     @given(crowds(), st.sampled_from(RELEASES), st.booleans())
-    def test_arrays_find_what_overlays_find(self, crowd: Crowd, release: str, resources_first: bool) -> None:
+    def test_arrays_find_what_overlays_find(self, crowd, release, resources_first):
         """The same candidates, victims in the same order, violations, reasons and choice, also where the pod would fit as it is."""
         made = crowd.engine(release, RESOURCES_FIRST if resources_first else None)
         cycle = begun(made, crowd.incoming)
@@ -49,7 +41,7 @@ class TestBothBackings:
 
     @examples(0.6)
     @given(crowds(with_terms=True), st.sampled_from(RELEASES))
-    def test_rules_that_count_nobody_are_not_in_the_way(self, crowd: Crowd, release: str) -> None:
+    def test_rules_that_count_nobody_are_not_in_the_way(self, crowd, release):
         """Where sums are said to be enough they are, whatever pods want of others that are not there."""
         made = crowd.engine(release)
         cycle = begun(made, crowd.incoming)
@@ -57,20 +49,20 @@ class TestBothBackings:
         assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
 
 
-def are_enough(cycle: Cycle, nominations: Nominations) -> bool:
+def are_enough(cycle, nominations):
     """Whether sums are."""
     return is_plain(cycle, coming_pods(cycle, nominations))
 
 
 class TestWhereSumsAreEnough:
-    def cycle(self, incoming: Any, *there: Any, release: str = "1.16") -> tuple[Cycle, Nominations]:
+    def cycle(self, incoming, *there, release="1.16"):
         """A cycle for *incoming* on a node with pods."""
         objects = (node("n0", labels={"kubernetes.io/hostname": "n0"}), *there)
         made = scheduler(*objects) if release == RELEASES[-1] else engine(*objects, release=release, gates={"EvenPodsSpread": True})
         return begun(made, incoming), made.nominations
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_ports_and_terms_go_the_long_way(self, release: str) -> None:
+    def test_ports_and_terms_go_the_long_way(self, release):
         """A pod that asks for a host port, or that other pods' anti-affinity is about, cannot be judged by sums."""
         ports = [{"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}]
         shy = pod("shy", on="n0", affinity=refusing("p"))
@@ -79,12 +71,12 @@ class TestWhereSumsAreEnough:
         assert are_enough(*self.cycle(pod("p", labels={"app": "q"}), shy, release=release))
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_volumes_go_the_long_way(self, release: str) -> None:
+    def test_volumes_go_the_long_way(self, release):
         """A pod with a volume cannot be judged by sums."""
         volume = {"name": "v", "gcePersistentDisk": {"pdName": "d"}}
         assert not are_enough(*self.cycle(pod("p", volumes=[volume]), release=release))
 
-    def test_nominated_pods_can_be_what_is_counted(self) -> None:
+    def test_nominated_pods_can_be_what_is_counted(self):
         """Nobody there is counted by a spread constraint, but a nominated pod would be."""
         constraint = {
             "maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
@@ -97,28 +89,28 @@ class TestWhereSumsAreEnough:
         nominations.add(pod("peer", labels={"app": "a"}, priority=9, metadata={"uid": "u"}, status={"nominatedNodeName": "n0"}), "n0")
         assert not are_enough(cycle, nominations)
 
-    def test_nominated_pods_can_refuse(self) -> None:
+    def test_nominated_pods_can_refuse(self):
         """Nobody there cares who is near, but a nominated pod does."""
         cycle, nominations = self.cycle(pod("p", labels={"app": "a"}, priority=5))
         shy = pod("shy", priority=9, affinity=refusing("a"), status={"nominatedNodeName": "n0"})
         nominations.add(shy, "n0")
         assert not are_enough(cycle, nominations)
 
-    def test_without_answers(self) -> None:
+    def test_without_answers(self):
         """Where no answers are kept nothing tells what rules count."""
         cycle, nominations = self.cycle(pod("p"))
         cycle.answers = None
         assert not are_enough(cycle, nominations)
 
 
-def refusing(app: str) -> dict[str, Any]:
+def refusing(app):
     """An affinity that refuses pods of *app* on its node."""
     term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": "kubernetes.io/hostname"}
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
 class TestNominations:
-    def test_a_nominated_pod_takes_its_room(self) -> None:
+    def test_a_nominated_pod_takes_its_room(self):
         """Room that a pod of higher priority waits for is not counted as free."""
         made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", requests={"cpu": "2"}))
         made.nominations.add(pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0")
@@ -128,7 +120,7 @@ class TestNominations:
         assert "n0" not in fast[0]
 
 
-def test_rows_that_were_never_laid_out() -> None:
+def test_rows_that_were_never_laid_out():
     """Where nobody may have to leave, a dry run needs no layout of the rows, however many there are."""
     made = engine(*(node(f"n{number}") for number in range(20)))
     cycle = made.begin(pod("new", requests={"cpu": "1"}))

@@ -1,31 +1,20 @@
 """Kept outcomes of dry runs: whatever happens between two attempts, the next one finds what a new scheduler finds."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.arrays.types import Rows
-from kubeclassic.core.decision.verdict import Verdict
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.preemption.budgets import exhausted
 from kubeclassic.core.preemption.dryrun import coming_pods
-from kubeclassic.core.preemption.outcomes import DryRuns, Outcomes
+from kubeclassic.core.preemption.outcomes import DryRuns
 from tests.support.build import engine, node, obj, pod
-from tests.support.crowds import APPS, NAMES, RELEASES, SIZES, STARTS, Crowd, crowds
+from tests.support.crowds import APPS, NAMES, RELEASES, SIZES, STARTS, crowds
 from tests.support.examples import examples
 from tests.support.frameworkbuild import scheduler
 
-Plan = dict[str, Any]
-Step = tuple[str, int, int]
 STEPS = st.lists(
     st.tuples(st.sampled_from(["come", "go", "nominate", "withdraw", "budget", "node", "wait"]), st.integers(0, 7), st.integers(0, 5)),
     max_size=5,
@@ -33,19 +22,19 @@ STEPS = st.lists(
 
 
 @pytest.fixture(autouse=True)
-def every_attempt_is_verified() -> Iterator[None]:
+def every_attempt_is_verified():
     """What is kept is also worked out from nothing."""
     with verifying():
         yield
 
 
-def plan_of(made: Engine, incoming: Pod) -> tuple[Plan | None, str]:
+def plan_of(made, incoming):
     """Who would have to leave for *incoming*, and the text of the error."""
     decision = made.schedule(incoming)
     return (None if decision.preemption is None else decision.preemption.record()), str(decision.error)
 
 
-def take(made: Engine, step: Step, number: int) -> None:
+def take(made, step, number):
     """Let something happen to the cluster."""
     verb, which, more = step
     feed, name = EventFeed(made), NAMES[which % len(NAMES)]
@@ -69,7 +58,7 @@ def take(made: Engine, step: Step, number: int) -> None:
 
 @examples(0.6)
 @given(crowds(), st.sampled_from(RELEASES), STEPS, st.booleans())
-def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd: Crowd, release: str, steps: list[Step], tight: bool) -> None:
+def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd, release, steps, tight):
     """The same candidates, victims, choice and text after each step, also where there is room for the outcomes of one pod alone."""
     made, plain = crowd.engine(release), crowd.engine(release, memory_bytes=0)
     others = pod("q", requests={"cpu": "2"}, priority=3, metadata={"uid": "uid-q"})
@@ -82,7 +71,7 @@ def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd: Crowd, releas
             assert plan_of(made, incoming) == plan_of(plain, incoming)
 
 
-def full(release: str, nodes: int = 3) -> Engine:
+def full(release, nodes=3):
     """Nodes that are full of two pods of low priority each."""
     names = [f"n{i}" for i in range(nodes)]
     machines = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in names]
@@ -92,19 +81,19 @@ def full(release: str, nodes: int = 3) -> Engine:
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 class TestWhatIsTried:
-    def tried(self, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    def tried(self, monkeypatch):
         """The rows of each dry run from now on."""
-        found: list[list[int]] = []
+        found = []
         run = DryRuns._try
 
-        def noted(self: DryRuns, kept: Outcomes, cycle: Any, coming: Any, rows: Rows, protection: Any) -> Verdict:
+        def noted(self, kept, cycle, coming, rows, protection):
             found.append(rows.tolist())
             return run(self, kept, cycle, coming, rows, protection)
 
         monkeypatch.setattr(DryRuns, "_try", noted)
         return found
 
-    def test_only_rows_that_changed_are_tried_again(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
+    def test_only_rows_that_changed_are_tried_again(self, monkeypatch, release):
         """All nodes once, none for the same pod again, then that where a pod left, and that to which a pod is nominated."""
         made, tried = full(release), self.tried(monkeypatch)
         incoming = pod("p", requests={"cpu": "1"}, priority=5, metadata={"uid": "p"})
@@ -120,7 +109,7 @@ class TestWhatIsTried:
             made.schedule(incoming)
         assert tried[1:] == [[row_of["n1"]], [row_of["n2"]]]
 
-    def test_what_is_stale_is_told(self, release: str) -> None:
+    def test_what_is_stale_is_told(self, release):
         """An outcome that is not what would be worked out now ends the attempt, where it is verified."""
         made = full(release)
         incoming = pod("p", requests={"cpu": "1"}, priority=5)
@@ -131,7 +120,7 @@ class TestWhatIsTried:
             made.schedule(incoming)
 
 
-def test_outcomes_of_the_least_recent_pods_are_dropped() -> None:
+def test_outcomes_of_the_least_recent_pods_are_dropped():
     """With room for one pod's outcomes, those of the pod before are dropped when a third comes."""
     made = full("1.16")
     runs = made.flow.runs
@@ -142,7 +131,7 @@ def test_outcomes_of_the_least_recent_pods_are_dropped() -> None:
     assert runs._held == sum(kept.nbytes for kept in runs._kept.values())
 
 
-def test_victims_are_closed_up_to_the_most_of_a_row() -> None:
+def test_victims_are_closed_up_to_the_most_of_a_row():
     """However far down the victims stand, no more places are kept than a row has victims."""
     made = full("1.16")
     runs = made.flow.runs

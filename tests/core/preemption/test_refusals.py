@@ -1,30 +1,22 @@
 """Kept refusals: whatever happens between two attempts, the next one says what a new scheduler says."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.verdict import judge
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.preemption import refusals
-from kubeclassic.core.preemption.refusals import MOST_KEPT, UnschedulableCache
+from kubeclassic.core.preemption.refusals import MOST_KEPT
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES
 from tests.support.examples import examples
 
-Step = tuple[str, int, int]
 VERBS = ["come", "go", "apart", "nominate", "withdraw", "node", "drop", "first", "wait"]
 STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 7), st.integers(0, 5)), max_size=12)
-APART: dict[str, Any] = {
+APART = {
     "podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
             {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
@@ -34,18 +26,18 @@ APART: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def every_attempt_is_verified() -> Iterator[None]:
+def every_attempt_is_verified():
     """What is kept is also worked out from nothing."""
     with verifying():
         yield
 
 
-def machine(name: str, cpu: str = "2") -> Any:
+def machine(name, cpu="2"):
     """A node that the pods of these tests do not fit on."""
     return node(name, cpu=cpu, memory="4Gi", pods="5", labels={"kubernetes.io/hostname": name, "disk": "ssd" if name < "n2" else "hdd"})
 
 
-def made_for(release: str, **options: Any) -> Engine:
+def made_for(release, **options):
     """A scheduler of four such nodes. *options*: fields of the engine."""
     config = {"percentageOfNodesToScore": 100, "profile": None, "featureGates": {}}
     made = build({"name": "refusals", "version": release, "config": config}, options)
@@ -54,7 +46,7 @@ def made_for(release: str, **options: Any) -> Engine:
     return made
 
 
-def take(made: Engine, step: Step, number: int) -> None:
+def take(made, step, number):
     """Let something happen to the cluster."""
     verb, which, more = step
     feed, name = EventFeed(made), NAMES[which % len(NAMES)]
@@ -75,7 +67,7 @@ def take(made: Engine, step: Step, number: int) -> None:
         feed.delete(machine(name))
 
 
-def attempt(made: Engine, incoming: Pod) -> tuple[Any, ...]:
+def attempt(made, incoming):
     """All of a decision, and where the next pass begins."""
     found = made.schedule(incoming, details=False)
     plan = None if found.preemption is None else (found.preemption.record(), found.preemption.drops_own)
@@ -92,7 +84,7 @@ INCOMING = [
 
 @examples(1)
 @given(st.sampled_from([*RELEASES, "1.34"]), STEPS)
-def test_an_attempt_says_what_one_that_keeps_nothing_says(release: str, steps: list[Step]) -> None:
+def test_an_attempt_says_what_one_that_keeps_nothing_says(release, steps):
     """The same text, plan, plugins and visiting order after each step."""
     made, plain = made_for(release), made_for(release, memory_bytes=0)
     for number, step in enumerate([("wait", 0, 0), ("wait", 0, 0), *steps]):
@@ -104,7 +96,7 @@ def test_an_attempt_says_what_one_that_keeps_nothing_says(release: str, steps: l
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 class TestWhatIsJudged:
-    def test_it_is_counted_again_where_something_moved(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
+    def test_it_is_counted_again_where_something_moved(self, monkeypatch, release):
         """Not for the same state again, but after a pod came."""
         made, counted = made_for(release), []
         monkeypatch.setattr(refusals, "judge", lambda *given: counted.append(given) or judge(*given))
@@ -116,7 +108,7 @@ class TestWhatIsJudged:
             made.schedule(INCOMING[0], details=False)
             assert len(counted) == 1
 
-    def test_a_pod_that_fits_now_is_placed(self, release: str) -> None:
+    def test_a_pod_that_fits_now_is_placed(self, release):
         """Once a pod has left a node, the pod that waited for it fits there."""
         made, large = made_for(release), pod("p", requests={"cpu": "2"})
         for name in NAMES:
@@ -125,7 +117,7 @@ class TestWhatIsJudged:
         EventFeed(made).delete(pod("on-n3", on="n3", requests={"cpu": "1"}))
         assert made.schedule(large, details=False).host == "n3"
 
-    def test_what_happens_elsewhere_counts(self, release: str) -> None:
+    def test_what_happens_elsewhere_counts(self, release):
         """Once the pod is gone that keeps others out of its zone, they fit on nodes to which nothing happened."""
         made = made_for(release)
         for name in NAMES:
@@ -139,22 +131,22 @@ class TestWhatIsJudged:
         EventFeed(made).delete(alone)
         assert made.schedule(incoming, details=False).host in NAMES[1:]
 
-    def test_what_is_stale_is_told(self, release: str) -> None:
+    def test_what_is_stale_is_told(self, release):
         """Counts that are not what would be worked out now end the attempt, where it is verified."""
         made = made_for(release)
         made.schedule(INCOMING[0], details=False)
         found = made.flow.refusals
-        kept: UnschedulableCache = found["default-scheduler"] if isinstance(found, dict) else found
+        kept = found["default-scheduler"] if isinstance(found, dict) else found
         (refusal,) = kept._kept.values()
         refusal.tally["Insufficient cpu"] = 3
         with pytest.raises(StaleError, match="the refusal of pod default/p is stale"):
             made.schedule(INCOMING[0], details=False)
 
-    def test_the_latest_templates_are_kept(self, release: str) -> None:
+    def test_the_latest_templates_are_kept(self, release):
         """Only so many refusals are kept."""
         made = made_for(release)
         for number in range(MOST_KEPT + 3):
             made.schedule(pod("p", requests={"cpu": str(number + 3)}), details=False)
         found = made.flow.refusals
-        kept: UnschedulableCache = found["default-scheduler"] if isinstance(found, dict) else found
+        kept = found["default-scheduler"] if isinstance(found, dict) else found
         assert len(kept._kept) == MOST_KEPT

@@ -1,12 +1,7 @@
 """Who may preempt, which nominations end, and what an attempt has to notice since the one before."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
@@ -16,14 +11,14 @@ RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")
 SLOT = {"cpu": "1"}
 
 
-def engine(release: str, *objects: Any, gates: dict[str, bool] | None = None) -> Engine:
+def engine(release, *objects, gates=None):
     """A scheduler of the release."""
     made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": gates or {}})
     EventFeed(made).put_all(objects)
     return made
 
 
-def plan(made: Engine, incoming: Any) -> tuple[str | None, list[str], list[str]]:
+def plan(made, incoming):
     """The node of the preemption, its victims, and the pods that lose their nomination."""
     found = made.schedule(incoming).preemption
     if found is None:
@@ -31,12 +26,12 @@ def plan(made: Engine, incoming: Any) -> tuple[str | None, list[str], list[str]]
     return found.node, [one.name for one in found.victims], sorted(one.name for one in found.clear_nominations)
 
 
-def leaving(name: str, priority: int, **status: Any) -> Any:
+def leaving(name, priority, **status):
     """A pod on node n that is being deleted."""
     return pod(name, on="n", priority=priority, requests=SLOT, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
 
 
-def budget(name: str, allowed: int, **labels: str) -> Any:
+def budget(name, allowed, **labels):
     """A disruption budget for the pods with *labels*."""
     spec = {"selector": {"matchLabels": labels}}
     return obj({
@@ -49,20 +44,20 @@ def budget(name: str, allowed: int, **labels: str) -> Any:
 class TestPriorities:
     """What is of equal priority is not lower."""
 
-    def test_sums_of_many_are_above_those_of_few(self, release: str) -> None:
+    def test_sums_of_many_are_above_those_of_few(self, release):
         """Of equal first victims two matter more than one, whatever the second one's priority, as 2^31 is added to each."""
         first = [pod("a0", on="a", priority=1, requests=SLOT), pod("a1", on="a", priority=-9, requests=SLOT)]
         made = engine(release, node("a", cpu="2"), node("b", cpu="2"), *first, pod("b0", on="b", priority=1, requests={"cpu": "2"}))
         assert plan(made, pod("p", priority=5, requests={"cpu": "2"}))[:2] == ("b", ["b0"])
 
-    def test_many_ties(self, release: str) -> None:
+    def test_many_ties(self, release):
         """Of many nodes that are alike the first by name is chosen."""
         names = [f"n{number:02}" for number in range(40)]
         machines = [node(name, cpu="1") for name in reversed(names)]
         there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT) for name in names]
         assert plan(engine(release, *machines, *there), pod("p", priority=5, requests=SLOT))[0] == "n00"
 
-    def test_who_loses_a_nomination(self, release: str) -> None:
+    def test_who_loses_a_nomination(self, release):
         """Pods of lower priority lose their nomination to the node; one of equal priority keeps it."""
         made = engine(release, node("n", cpu="3"), *(pod(f"e{i}", on="n", priority=0, requests=SLOT) for i in range(3)))
         for name, priority in (("lower", 4), ("equal", 5)):
@@ -71,7 +66,7 @@ class TestPriorities:
         node_name, victims, cleared = plan(made, pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}))
         assert (node_name, bool(victims), cleared) == ("n", True, ["lower"])
 
-    def test_who_blocks_another_attempt(self, release: str) -> None:
+    def test_who_blocks_another_attempt(self, release):
         """A pod of lower priority that is leaving the nominated node is waited for; one of equal priority is not."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         nominated = pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}, status={"nominatedNodeName": "n"})
@@ -80,7 +75,7 @@ class TestPriorities:
             assert plan(engine(release, node("n", cpu="2"), *others), nominated)[0] == wanted
 
 
-def test_nominations_outlast_a_victim_that_leaves() -> None:
+def test_nominations_outlast_a_victim_that_leaves():
     """With SchedulerAsyncPreemption nominations end unless all victims are leaving already."""
     for first, cleared in ((leaving("a", 0), ["lower"]), (pod("a", on="n", priority=0, requests=SLOT), ["lower"])):
         made = engine("1.34", node("n", cpu="2"), first, pod("b", on="n", priority=0, requests=SLOT))
@@ -97,7 +92,7 @@ class TestBudgets:
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
     @pytest.mark.parametrize(("allowed", "violations"), [(0, {"n": 1}), (1, {"n": 0})])
-    def test_the_number_counts_exactly(self, release: str, allowed: int, violations: dict[str, int]) -> None:
+    def test_the_number_counts_exactly(self, release, allowed, violations):
         """A budget with nothing left protects its pod; one with one left lets one go."""
         there = pod("e", on="n", priority=0, requests=SLOT, labels={"app": "a"})
         made = engine(release, node("n", cpu="1"), there, budget("b", allowed, app="a"))
@@ -105,7 +100,7 @@ class TestBudgets:
         assert found is not None
         assert {name: one.violations for name, one in found.candidates.items()} == violations
 
-    def test_a_protected_pod_takes_from_no_later_budget(self) -> None:
+    def test_a_protected_pod_takes_from_no_later_budget(self):
         """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second one."""
         labels = {"x": "1", "y": "1"}
         both = pod("both", on="n", priority=1, requests=SLOT, labels=labels)
@@ -120,7 +115,7 @@ class TestBudgets:
 class TestSinceTheLastAttempt:
     """What changed between two attempts is noticed, without verify mode."""
 
-    def test_a_new_term_of_affinity(self, release: str) -> None:
+    def test_a_new_term_of_affinity(self, release):
         """A pod that comes and refuses the preemptor takes its node out of the candidates."""
         host = "kubernetes.io/hostname"
         nodes = [node(name, cpu="2", labels={host: name}) for name in "ab"]
@@ -134,7 +129,7 @@ class TestSinceTheLastAttempt:
             EventFeed(made).put(pod("shy", on="a", priority=9, affinity=refuses))
             assert plan(made, incoming)[0] == "b"
 
-    def test_a_new_term_on_another_node(self, release: str) -> None:
+    def test_a_new_term_on_another_node(self, release):
         """So does one that comes to another node of the zone, whose own row alone changes."""
         zone = "failure-domain.beta.kubernetes.io/zone"
         nodes = [node(name, cpu="2", labels={zone: name[0]}) for name in ("a", "b", "a2")]
@@ -148,7 +143,7 @@ class TestSinceTheLastAttempt:
             EventFeed(made).put(pod("shy", on="a2", priority=9, affinity=refuses))
             assert plan(made, incoming)[0] == "b"
 
-    def test_a_pod_between_two_priorities(self, release: str) -> None:
+    def test_a_pod_between_two_priorities(self, release):
         """Whom the more important one may evict, the less important one may not."""
         there = [pod("low", on="n", priority=3, requests=SLOT), pod("high", on="n", priority=7, requests=SLOT)]
         made = engine(release, node("n", cpu="2"), *there)
@@ -156,14 +151,14 @@ class TestSinceTheLastAttempt:
             found = [plan(made, pod(f"p{priority}", priority=priority, requests={"cpu": "2"}))[0] for priority in (9, 5, 9)]
         assert found == ["n", None, "n"]
 
-    def test_another_priority(self, release: str) -> None:
+    def test_another_priority(self, release):
         """Pods that are equal but for their priority have outcomes of their own."""
         made = engine(release, node("n", cpu="1"), pod("e", on="n", priority=5, requests=SLOT))
         with verifying(False):
             found = [plan(made, pod(f"p{priority}", priority=priority, requests=SLOT))[0] for priority in (9, 5, 9)]
         assert found == ["n", None, "n"]
 
-    def test_a_budget(self, release: str) -> None:
+    def test_a_budget(self, release):
         """A budget that changes changes which node is chosen."""
         there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT, labels={"app": name}) for name in "ab"]
         made = engine(release, node("a", cpu="1"), node("b", cpu="1"), *there)

@@ -1,7 +1,5 @@
 """The scheduling queue with gate PodPriority off."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider import resolve
@@ -14,7 +12,7 @@ from tests.support.queuebuild import WITH_FIFO, bench
 
 
 class TestFifo:
-    def test_1_15_has_priorities_always(self) -> None:
+    def test_1_15_has_priorities_always(self):
         """In 1.15 the queue goes by priority even with gate PodPriority off."""
         made = bench("1.15", PodPriority=False)
         for name, priority in (("a", 1), ("b", 5)):
@@ -22,7 +20,7 @@ class TestFifo:
         assert made.pop_all() == ["b", "a"]
 
     @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_a_pod_that_comes_back_takes_its_old_place(self, release: str) -> None:
+    def test_a_pod_that_comes_back_takes_its_old_place(self, release):
         """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
         made = bench(release, PodPriority=False)
         for name in ("a", "b"):
@@ -32,7 +30,7 @@ class TestFifo:
         assert made.pop_all() == ["a", "b"]
 
     @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_events_move_nobody_and_nominations_do_not_count(self, release: str) -> None:
+    def test_events_move_nobody_and_nominations_do_not_count(self, release):
         """No event ends a wait, and a pod nominated by its status is not in the map."""
         made = bench(release, PodPriority=False)
         made.queue.add(pod("a", status={"nominatedNodeName": "n"}))
@@ -45,7 +43,7 @@ class TestFifo:
         assert (made.queue.pending, made.nominated()) == ((0, 1, 0), {})
 
     @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_without_the_waits(self, release: str) -> None:
+    def test_without_the_waits(self, release):
         """The bare FIFO takes a pod that failed back at once, unless it is there already."""
         algorithm = resolve(RELEASES[release], gates={"PodPriority": False})
         queue = make_queue(algorithm, Nominations(algorithm.release.nominations), Clock(), waits=False)

@@ -1,7 +1,5 @@
 """The scheduling queue of each release: where pods are put, and in which order they leave."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.core.queue.backoff import SECOND, nanoseconds
@@ -12,7 +10,7 @@ from tests.support.refusals import refusal_text
 
 
 class TestActiveOrder:
-    def test_equal_priorities_go_by_the_times_that_pods_bear(self) -> None:
+    def test_equal_priorities_go_by_the_times_that_pods_bear(self):
         """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of an update is the new one."""
         conditions = {
             "probed": {"lastProbeTime": "2020-01-01T00:00:02Z", "lastTransitionTime": "2020-01-01T00:00:09Z"},
@@ -30,7 +28,7 @@ class TestActiveOrder:
 
 class TestAddUnschedulable:
     @pytest.mark.parametrize("release", ALL)
-    def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release: str) -> None:
+    def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release):
         """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle number."""
         made = bench(release)
         for name in ("a", "b"):
@@ -43,7 +41,7 @@ class TestAddUnschedulable:
         assert made.queue.pending.unschedulable == (1 if release in BY_FLAG else 0)
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_move_that_moves_nobody_counts(self, release: str) -> None:
+    def test_a_move_that_moves_nobody_counts(self, release):
         """An assigned pod that no parked pod wants still keeps a pod that is being tried from being parked."""
         made = bench(release)
         made.queue.add(pod("a"))
@@ -53,7 +51,7 @@ class TestAddUnschedulable:
         assert made.queue.pending.unschedulable == 0
 
     @pytest.mark.parametrize("release", ALL)
-    def test_known_pods_are_refused(self, release: str) -> None:
+    def test_known_pods_are_refused(self, release):
         """A pod that is in the queue already is refused with upstream's words."""
         made = parked(release, failed("a"))
         made.queue.add(pod("b"))
@@ -68,7 +66,7 @@ class TestAddUnschedulable:
 
 class TestDelete:
     @pytest.mark.parametrize(("was_active", "wait"), [(False, 1.0), (True, 2.0)])
-    def test_the_wait_of_an_active_pod_is_kept(self, was_active: bool, wait: float) -> None:
+    def test_the_wait_of_an_active_pod_is_kept(self, was_active, wait):
         """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on with it."""
         made = bench("1.16")
         made.fail(pod("a"))
@@ -82,7 +80,7 @@ class TestDelete:
 
 class TestNominations:
     @pytest.mark.parametrize("release", ALL)
-    def test_by_preemption(self, release: str) -> None:
+    def test_by_preemption(self, release):
         """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status alone."""
         made = bench(release)
         made.queue.nominate(pod("a"), "n")

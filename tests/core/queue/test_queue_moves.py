@@ -1,7 +1,5 @@
 """What moves the pods of a scheduling queue: events, and time."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -12,7 +10,7 @@ from tests.support.queuebuild import MARK, WITH_BACKOFF, bench, failed
 
 class TestFlushes:
     @pytest.mark.parametrize("release", WITH_BACKOFF)
-    def test_a_forgotten_wait_is_over(self, release: str) -> None:
+    def test_a_forgotten_wait_is_over(self, release):
         """A pod in the backoff queue whose entry was forgotten meanwhile leaves it at the next look."""
         made = bench(release)
         forget = RELEASES[release].queue.backoff_forget_after
@@ -29,7 +27,7 @@ class TestFlushes:
         assert made.queue.next_due() == 19 * SECOND
         assert forget >= 10.0
 
-    def test_the_clock_says_when_it_began(self) -> None:
+    def test_the_clock_says_when_it_began(self):
         """The times of objects are dates, and the clock has the date of its 0."""
         made = bench("1.13", origin=86400)
         made.fail(failed("a", status={"conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]}))

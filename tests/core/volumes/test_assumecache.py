@@ -1,23 +1,19 @@
 """The volumes or claims as they are assumed to be."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.api.objects import Map, ObjectMeta, PersistentVolume, PersistentVolumeSpec
 from kubeclassic.core.volumes.assumecache import AssumeCache, VolumeError
 
-Volumes = AssumeCache[PersistentVolume]
 
-
-def volume(name: str, version: str = "1", kind: str = "", **labels: str) -> PersistentVolume:
+def volume(name, version="1", kind="", **labels):
     return PersistentVolume(
         metadata=ObjectMeta(name=name, resource_version=version, labels=Map(labels)), spec=PersistentVolumeSpec(storage_class_name=kind)
     )
 
 
 @pytest.fixture
-def cache() -> Volumes:
+def cache():
     return AssumeCache("v1.PersistentVolume", lambda item: item.spec.storage_class_name)
 
 
@@ -29,7 +25,7 @@ class TestAssumeCache:
             ("5", "6", "event"), ("9", "10", "event"), ("", "", "event"),
         ],
     )  # fmt: skip
-    def test_only_a_newer_event_ends_an_assumption(self, cache: Volumes, known: str, event: str, mark: str) -> None:
+    def test_only_a_newer_event_ends_an_assumption(self, cache, known, event, mark):
         """An event that is not newer, as a number, or has an odd version is dropped; manifests have none, and the last one counts."""
         cache.put(volume("a", known))
         cache.assume(volume("a", known, mark="assumed"))
@@ -38,19 +34,19 @@ class TestAssumeCache:
         cache.restore("a")
         assert cache.get("a").labels == ({"mark": mark} if mark == "event" else {})
 
-    def test_an_older_object_cannot_be_assumed(self, cache: Volumes) -> None:
+    def test_an_older_object_cannot_be_assumed(self, cache):
         """Assuming an object that is older than what is known is out of sync."""
         cache.put(volume("a", "5"))
         with pytest.raises(VolumeError, match=r'v1\.PersistentVolume "a" is out of sync'):
             cache.assume(volume("a", "4"))
 
-    def test_an_unknown_object_is_an_error_in_upstreams_words(self, cache: Volumes) -> None:
+    def test_an_unknown_object_is_an_error_in_upstreams_words(self, cache):
         """An unknown object can be neither read nor assumed."""
         for question in (lambda: cache.get("a"), lambda: cache.assume(volume("a"))):
             with pytest.raises(VolumeError, match=r'could not find v1\.PersistentVolume "a"'):
                 question()
 
-    def test_groups_are_in_order_of_name(self, cache: Volumes) -> None:
+    def test_groups_are_in_order_of_name(self, cache):
         """Volumes of a class come in ascending order of name, one that changed class among its new peers."""
         for name, kind in (("b", "fast"), ("a", "fast"), ("c", "slow")):
             cache.put(volume(name, kind=kind))
@@ -58,7 +54,7 @@ class TestAssumeCache:
         assert [v.name for v in cache.within("slow")] == ["b", "c"]
         assert [v.name for v in cache.within("fast")] == ["a"]
 
-    def test_a_dropped_object_is_gone_with_its_assumption(self, cache: Volumes) -> None:
+    def test_a_dropped_object_is_gone_with_its_assumption(self, cache):
         """A delete takes the object out, assumed or not; dropping it twice does no harm."""
         cache.put(volume("a"))
         cache.assume(volume("a", mark="assumed"))
@@ -67,7 +63,7 @@ class TestAssumeCache:
         cache.restore("a")
         assert cache.within("") == []
 
-    def test_the_version_moves_with_every_change(self, cache: Volumes) -> None:
+    def test_the_version_moves_with_every_change(self, cache):
         """Each of put, assume, restore and drop moves the version, a dropped event does not."""
         seen = [cache.version]
         for change in (

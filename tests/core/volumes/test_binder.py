@@ -1,26 +1,22 @@
 """The decisions that the volume binder stores and assumes."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.volumes.assumecache import VolumeError
-from kubeclassic.core.volumes.binder import VolumeBinder, basic_checks, claim_keys
+from kubeclassic.core.volumes.binder import basic_checks, claim_keys
 from tests.support.build import obj
 from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, pod, storage_class, volume
 
 
-def decided(found: VolumeBinder, incoming: Pod, host: str, nodes: Batch) -> bool:
+def decided(found, incoming, host, nodes):
     """Store and assume the decision, as a cycle does."""
     found.remember(incoming, claim_keys(incoming), nodes)
     return found.assume(incoming, host)
 
 
 class TestBasicChecks:
-    def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self) -> None:
+    def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self):
         """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
         going = obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "going", "deletionTimestamp": "2020-01-01T00:00:00Z"}})
         claims = binder(claim("there"), going).listings.claims
@@ -32,14 +28,14 @@ class TestBasicChecks:
 class TestAssume:
     CLASS = storage_class("wait", provisioner="p", **WAIT)
 
-    def test_pods_whose_claims_are_bound_have_nothing_to_assume(self) -> None:
+    def test_pods_whose_claims_are_bound_have_nothing_to_assume(self):
         """A pod without claims, or with bound ones only, is all bound."""
         found = binder(claim("c", annotations=BOUND, volumeName="v"), volume("v"))
         assert found.assume(pod(), "n1") is True
         assert found.assume(pod("c"), "n1") is True
 
     @pytest.mark.parametrize("release", list(RELEASES))
-    def test_a_matched_volume_is_assumed_to_be_the_claims(self, release: str) -> None:
+    def test_a_matched_volume_is_assumed_to_be_the_claims(self, release):
         """The volume gets a reference to the claim and the mark of the controller, so that other claims pass it over."""
         found = binder(claim("c"), claim("d"), volume("v"), storage_class("wait", **WAIT), release=release)
         nodes = batch(node("n1"))
@@ -51,7 +47,7 @@ class TestAssume:
         assert flags(found, nodes, "d") == [(False, True)]
         assert found.listings.volumes.get("v") == volume("v")
 
-    def test_a_claim_to_provision_gets_the_selected_node(self) -> None:
+    def test_a_claim_to_provision_gets_the_selected_node(self):
         """A claim whose volume is to be made is assumed to have selected the node."""
         found = binder(claim("c"), self.CLASS)
         nodes = batch(node("n1"), node("n2"))
@@ -59,17 +55,17 @@ class TestAssume:
         assert found.claims.get("default/c").annotations == {SELECTED: "n2"}
         assert flags(found, nodes, "c") == [(False, True), (True, True)]
 
-    def test_without_the_check_nothing_is_decided(self) -> None:
+    def test_without_the_check_nothing_is_decided(self):
         """A configuration without CheckVolumeBinding decides nothing, so that nothing is assumed."""
         found = binder(claim("c"), volume("v"), storage_class("wait", **WAIT))
         assert found.assume(pod("c"), "n1") is False
         assert found.volumes.get("v") == volume("v")
 
-    def test_with_the_gate_off_nothing_is_assumed(self) -> None:
+    def test_with_the_gate_off_nothing_is_assumed(self):
         """In 1.12 and 1.13 gate VolumeScheduling switches the binder off."""
         assert binder(claim("c"), release="1.13", VolumeScheduling=False).assume(pod("c"), "n1") is True
 
-    def test_decisions_of_earlier_cycles_remain_before_1_14(self) -> None:
+    def test_decisions_of_earlier_cycles_remain_before_1_14(self):
         """A binding that a later cycle does not replace is still assumed in 1.13: out of sync with its volume, which went back."""
         found = binder(claim("c"), volume("v"), self.CLASS, release="1.13")
         nodes = batch(node("n1"))
@@ -82,7 +78,7 @@ class TestAssume:
         assert found.volumes.get("v") == taken
         assert found.claims.get("default/c") == claim("c")
 
-    def test_decisions_are_made_anew_from_1_14(self) -> None:
+    def test_decisions_are_made_anew_from_1_14(self):
         """From 1.14 only what was found last counts."""
         found = binder(claim("c"), volume("v"), self.CLASS, release="1.14")
         nodes = batch(node("n1"))
@@ -91,7 +87,7 @@ class TestAssume:
         assert decided(found, pod("c"), "n1", nodes) is False
         assert found.claims.get("default/c").annotations == {SELECTED: "n1"}
 
-    def test_a_newer_volume_without_reference_is_free_again(self) -> None:
+    def test_a_newer_volume_without_reference_is_free_again(self):
         """Any newer event overrides an assumption, so that a second claim can get the volume."""
         found = binder(claim("c"), claim("d"), volume("v"), storage_class("wait", **WAIT))
         nodes = batch(node("n1"))
@@ -99,7 +95,7 @@ class TestAssume:
         found.put(volume("v", meta={"resourceVersion": "8"}))
         assert flags(found, nodes, "d") == [(True, True)]
 
-    def test_binding_writes_volumes_then_claims(self) -> None:
+    def test_binding_writes_volumes_then_claims(self):
         """What is to be written is what was assumed; for a pod without decisions there is nothing."""
         found = binder(claim("a"), claim("b", size="5Gi"), volume("v"), self.CLASS)
         placed = pod("a", "b").bound_to("n1")
@@ -111,7 +107,7 @@ class TestAssume:
         with pytest.raises(VolumeError):
             found.bind(placed)
 
-    def test_the_version_moves_with_what_is_assumed(self) -> None:
+    def test_the_version_moves_with_what_is_assumed(self):
         """Answers remembered before an assumption are not good after it."""
         found = binder(claim("c"), self.CLASS)
         before = found.version

@@ -1,23 +1,18 @@
 """Which nodes can serve a pod's claims, and with which volumes."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import PersistentVolume, PersistentVolumeClaim
 from tests.reference import volumebinding as naive
 from tests.support.examples import examples
 from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, on, storage_class, volume
 
 
 class TestBoundClaims:
-    def test_fields_of_a_node_are_empty_for_volumes(self) -> None:
+    def test_fields_of_a_node_are_empty_for_volumes(self):
         """A matchFields on metadata.name in a volume's affinity never finds the node."""
         terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
         fields = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
@@ -37,18 +32,18 @@ class TestClaimsThatCannotWait:
         ],
         ids=["immediate class", "no class", "missing class", "volume named but not bound"],
     )
-    def test_an_unbound_claim_that_does_not_wait_is_an_error(self, given: PersistentVolumeClaim) -> None:
+    def test_an_unbound_claim_that_does_not_wait_is_an_error(self, given):
         """Only claims of a class that waits for its first consumer may be unbound."""
         found = binder(given, storage_class("now", volumeBindingMode="Immediate"), storage_class("wait", **WAIT))
         assert flags(found, batch(node("n1")), "c") == ["pod has unbound immediate PersistentVolumeClaims"]
 
-    def test_a_class_without_binding_mode_is_an_error(self) -> None:
+    def test_a_class_without_binding_mode_is_an_error(self):
         """A class whose volumeBindingMode was never defaulted cannot be asked."""
         found = binder(claim("c"), storage_class("wait"))
         assert flags(found, batch(node("n1")), "c") == ['VolumeBindingMode not set for StorageClass "wait"']
 
     @pytest.mark.parametrize(("release", "name"), [("1.12", "c"), ("1.13", "default/c"), ("1.16", "default/c")])
-    def test_a_missing_claim_is_named_as_the_release_does(self, release: str, name: str) -> None:
+    def test_a_missing_claim_is_named_as_the_release_does(self, release, name):
         """1.12 names the claim without its namespace."""
         cause = 'could not find v1.PersistentVolumeClaim "default/c"'
         assert flags(binder(release=release), batch(node("n1")), "c") == [f'error getting PVC "{name}": {cause}']
@@ -57,7 +52,7 @@ class TestClaimsThatCannotWait:
 class TestMatching:
     WAITING = storage_class("wait", **WAIT)
 
-    def chosen(self, *objects: Any, claims: tuple[str, ...] = ("c",), release: str = "1.16", **gates: bool) -> list[str] | str:
+    def chosen(self, *objects, claims=("c",), release="1.16", **gates):
         """The volumes that the claims get on a node labelled zone=a, or the error."""
         finding = binder(self.WAITING, *objects, release=release, **gates).find(
             [f"default/{c}" for c in claims], batch(node("n1", zone="a"))
@@ -66,7 +61,7 @@ class TestMatching:
             return finding.texts[finding.errors[0] - 1]
         return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]
 
-    def test_a_bad_selector_is_an_error(self) -> None:
+    def test_a_bad_selector_is_an_error(self):
         """An invalid selector of a claim is an error."""
         bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
         answer = self.chosen(bad)
@@ -86,7 +81,7 @@ BETAS = st.sampled_from([{}, {}, {}, {"volume.beta.kubernetes.io/storage-class":
 
 
 @st.composite
-def volumes(draw: st.DrawFn) -> list[PersistentVolume]:
+def volumes(draw):
     return [
         volume(
             f"v{i}", draw(st.sampled_from(["wait", "make"])), draw(st.sampled_from(["1Gi", "2Gi", "3Gi"])),
@@ -98,7 +93,7 @@ def volumes(draw: st.DrawFn) -> list[PersistentVolume]:
 
 
 @st.composite
-def claims(draw: st.DrawFn) -> list[PersistentVolumeClaim]:
+def claims(draw):
     annotations = st.sampled_from([{}, {}, {}, {SELECTED: "n2"}, BOUND])
     return [
         claim(
@@ -124,9 +119,7 @@ class TestAgainstPlainLoops:
         wanted=st.lists(st.integers(0, 3), min_size=1, max_size=4),
     )  # fmt: skip
     @examples(3)
-    def test_every_node_gets_what_a_plain_search_finds(
-        self, release: str, block: bool, volumes: list[PersistentVolume], claims: list[PersistentVolumeClaim], wanted: list[int]
-    ) -> None:
+    def test_every_node_gets_what_a_plain_search_finds(self, release, block, volumes, claims, wanted):
         """The arrays answer as one node, one claim and one volume at a time would."""
         topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
         classes = [storage_class("wait", **WAIT), storage_class("make", provisioner="p", allowedTopologies=topologies, **WAIT)]

@@ -1,10 +1,5 @@
 """Tests of the versions of the component configuration: what each means in each release that reads it."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from kubeclassic.exceptions import PolicyError
@@ -25,7 +20,7 @@ ORDER = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1")
 MOST = "NodeResourcesMostAllocated"
 
 
-def enabled(point: str, **weights: int) -> dict[str, Any]:
+def enabled(point, **weights):
     """A profile with plugins at a point."""
     return {"plugins": {point: {"enabled": [{"name": name, "weight": weight} for name, weight in weights.items()]}}}
 
@@ -36,7 +31,7 @@ class TestDefaults:
     @pytest.mark.parametrize(
         ("api", "release", "kind"), [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")]
     )
-    def test_constraints_are_the_list(self, api: str, release: str, kind: str) -> None:
+    def test_constraints_are_the_list(self, api, release, kind):
         """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses them."""
         constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
         profile = arguments("PodTopologySpread", defaultConstraints=[constraint])
@@ -48,7 +43,7 @@ class TestDefaults:
 
 class TestMerging:
     @pytest.mark.parametrize(("release", "api"), READ)
-    def test_a_default_plugin_that_is_named(self, release: str, api: str) -> None:
+    def test_a_default_plugin_that_is_named(self, release, api):
         """From v1beta2 on the entry of a profile takes the default's place; before, the plugin is there twice, which is refused."""
         profile = enabled("score", ImageLocality=7)
         if ORDER.index(api) >= ORDER.index("v1beta2"):
@@ -57,12 +52,12 @@ class TestMerging:
             assert refusal(release, api, profile).endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
 
     @pytest.mark.parametrize("release", ["1.23", "1.24", "1.25", "1.26", "1.27"])
-    def test_multi_point_of_v1beta2(self, release: str) -> None:
+    def test_multi_point_of_v1beta2(self, release):
         """From 1.23 on v1beta2 has the field multiPoint, and ignores what is there."""
         assert "SelectorSpread" not in built(release, "v1beta2", enabled("multiPoint", SelectorSpread=1)).plugins()
         assert "SelectorSpread" in built(release, "v1beta3", enabled("multiPoint", SelectorSpread=1)).plugins()
 
-    def test_multi_point_is_new(self) -> None:
+    def test_multi_point_is_new(self):
         """In 1.22 no version has it."""
         for api in ("v1beta1", "v1beta2"):
             assert refusal("1.22", api, enabled("multiPoint", SelectorSpread=1)) == (
@@ -84,7 +79,7 @@ class TestFields:
             ("delayCacheUntilActive", True, ORDER, "1.28"),
         ],
     )
-    def test_fields(self, field: str, value: Any, apis: tuple[str, ...], since: str) -> None:
+    def test_fields(self, field, value, apis, since):
         """A field is known in the versions that have it from a release on, and refused elsewhere."""
         versions = list(FRAMEWORK_RELEASES)
         for release, api in READ:
@@ -95,7 +90,7 @@ class TestFields:
             else:
                 assert refusal(release, api, None, **{field: value}) == f'strict decoding error: unknown field "{field}"'
 
-    def test_post_filter(self) -> None:
+    def test_post_filter(self):
         """v1alpha1 calls preScore postFilter; v1alpha2 has no postFilter, and the versions after it a new one."""
         none = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}}}
         flat = configuration("1.18", "v1alpha1", none).profiles[0].plugins
@@ -108,12 +103,12 @@ class TestFields:
         assert found.profiles[0].plugins["preScore"].enabled
 
     @pytest.mark.parametrize(("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")])
-    def test_preemption_off(self, release: str, api: str) -> None:
+    def test_preemption_off(self, release, api):
         """The first versions switch preemption off by a field."""
         assert not built(release, api, None, disablePreemption=True).points["postFilter"]
         assert built(release, api, None, disablePreemption=False).points["postFilter"]
 
-    def test_v1alpha1_is_one_profile(self) -> None:
+    def test_v1alpha1_is_one_profile(self):
         """Its fields are those of a profile; the weight of required affinity is an argument later."""
         config = configuration("1.18", "v1alpha1", enabled("filter", Mine=0), schedulerName="mine", hardPodAffinitySymmetricWeight=9)
         (profile,) = config.profiles
@@ -121,7 +116,7 @@ class TestFields:
         assert profile.args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(9)
         assert configuration("1.17", "v1alpha1").profiles[0].scheduler_name == "default-scheduler"
 
-    def test_1_17_only_adds_plugins(self) -> None:
+    def test_1_17_only_adds_plugins(self):
         """In 1.17 the provider's plugins run whatever a configuration disables; its own come after them, or sort and bind instead."""
         given = {"plugins": {"filter": {"disabled": [{"name": "*"}]}, "score": {"enabled": [{"name": MOST, "weight": 3}]}}}
         plain, found = built("1.17", "v1alpha1"), built("1.17", "v1alpha1", given)
@@ -135,7 +130,7 @@ class TestFields:
         named = {point: [plugin.name for plugin in sets[point].enabled] for point in plugins}
         assert named == {"queueSort": ["Mine"], "bind": ["Mine", "DefaultBinder"]}
 
-    def test_what_v1alpha1_does_not_know(self, tmp_path: Path) -> None:
+    def test_what_v1alpha1_does_not_know(self, tmp_path):
         """Unknown and repeated fields of v1alpha1 are ignored, and the algorithm names the unknown ones; v1alpha2 refuses both."""
         given = {"plugins": {"score": {"enable": []}, "multiPoint": {}}, "extra": 1}
         unread = ("plugins.score.enable", "plugins.multiPoint", "extra")
@@ -157,14 +152,14 @@ class TestFields:
                     load_configuration(file, None, FRAMEWORK_RELEASES["1.18"])
 
     @pytest.mark.parametrize(("release", "api", "path"), [("1.17", "v1alpha1", ""), ("1.18", "v1alpha2", "profiles[0].")])
-    def test_unreserve(self, release: str, api: str, path: str) -> None:
+    def test_unreserve(self, release, api, path):
         """Up to 1.18 unreserve is an extension point; plugins there are refused, as that is not modelled, and an empty list is not."""
         text = f"{path}plugins.unreserve.enabled: not modelled: a plugin's unreserve runs where its reserve is enabled"
         assert refusal(release, api, enabled("unreserve", Mine=0)) == text
         assert configuration(release, api, {"plugins": {"unreserve": {"disabled": [{"name": "*"}]}}}).unread == ()
         assert 'unknown field "profiles[0].plugins.unreserve"' in refusal("1.19", "v1beta1", enabled("unreserve", Mine=0))
 
-    def test_extenders_of_v1alpha2(self) -> None:
+    def test_extenders_of_v1alpha2(self):
         """They are written as in a Policy: enableHttps, and a time in nanoseconds."""
         (found,) = configuration(
             "1.18", "v1alpha2", None, extenders=[{"urlPrefix": "u", "enableHttps": True, "httpTimeout": 2 * 10**9}]
@@ -173,7 +168,7 @@ class TestFields:
         for release, api, name in (("1.18", "v1alpha2", "enableHTTPS"), ("1.19", "v1beta1", "enableHttps")):
             assert f'unknown field "extenders[0].{name}"' in refusal(release, api, None, extenders=[{"urlPrefix": "u", name: True}])
 
-    def test_the_source_of_the_algorithm(self) -> None:
+    def test_the_source_of_the_algorithm(self):
         """A Policy in v1alpha1 is not ignored: it has an option."""
         source = {"policy": {"file": {"path": "policy.json"}}}
         assert refusal("1.17", "v1alpha1", None, algorithmSource=source) == "algorithmSource.policy: expected option --policy in its place"
@@ -192,7 +187,7 @@ class TestArguments:
             ("DynamicResources", {"filterTimeout": "1s"}, "1.34"),
         ],
     )
-    def test_plugins_with_arguments(self, plugin: str, args: dict[str, Any], first: str) -> None:
+    def test_plugins_with_arguments(self, plugin, args, first):
         """Arguments that came later are plain data before, which nothing reads."""
         versions = list(FRAMEWORK_RELEASES)
         for release in ("1.18", "1.19", "1.20", "1.21", "1.22", "1.33", "1.34"):
@@ -211,7 +206,7 @@ class TestArguments:
             ("InterPodAffinity", "ignorePreferredTermsOfExistingPods", True, "1.26"),
         ],
     )
-    def test_fields_of_arguments(self, plugin: str, field: str, value: Any, last: str) -> None:
+    def test_fields_of_arguments(self, plugin, field, value, last):
         """A field of arguments is unknown before the release that brought it."""
         api = FRAMEWORK_RELEASES[last].configuration.api_versions[-1]
         assert refusal(last, api, arguments(plugin, **{field: value})).endswith(f'strict decoding error: unknown field "{field}"')
@@ -219,7 +214,7 @@ class TestArguments:
         api = FRAMEWORK_RELEASES[after].configuration.api_versions[-1]
         assert configuration(after, api, arguments(plugin, **{field: value}))
 
-    def test_lenient_arguments(self) -> None:
+    def test_lenient_arguments(self):
         """Up to 1.18 plugins decode their own arguments, and ignore what they do not know."""
         given = arguments("InterPodAffinity", hardPodAffinityWeight=5, other=1)
         for api, place in (("v1alpha1", ""), ("v1alpha2", "profiles[0].")):
@@ -228,13 +223,12 @@ class TestArguments:
             assert config.unread == (f"{place}pluginConfig[0].args.other",)
         assert 'unknown field "other"' in refusal("1.19", "v1beta1", given)
 
-    def test_arguments_in_1_17(self) -> None:
+    def test_arguments_in_1_17(self):
         """In 1.17 InterPodAffinity has no arguments: the weight is a field of the configuration."""
         config = configuration("1.17", "v1alpha1", arguments("InterPodAffinity", hardPodAffinityWeight=5))
         assert config.profiles[0].args_of("InterPodAffinity", config.context) == InterPodAffinityArgs(1)
 
-
-    def test_names_in_1_17(self) -> None:
+    def test_names_in_1_17(self):
         """In 1.17 two plugins have arguments of other names, in any case, with scores up to 100; the later names are ignored."""
         shape = [{"Utilization": 0, "Score": 0}, {"utilization": 100, "score": 70}]
         given = arguments("RequestedToCapacityRatio", FunctionShape=shape, resourceToWeightMap={"cpu": 2}, shape=[])
@@ -254,7 +248,7 @@ class TestArguments:
 
 class TestValidation:
     @pytest.mark.parametrize("plugin", USAGE)
-    def test_conflicting_scores(self, plugin: str) -> None:
+    def test_conflicting_scores(self, plugin):
         """In v1beta1 of 1.22 NodeResourcesFit may not score beside the plugins whose work it took over."""
         profile = enabled("score", NodeResourcesFit=1, **{plugin: 1})
         profile["plugins"]["score"]["disabled"] = [{"name": "*"}]
@@ -274,7 +268,7 @@ class TestValidation:
             ("1.22", "profiles[0].pluginConfig[0].args.hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
         ],
     )
-    def test_who_checks_arguments(self, release: str, text: str) -> None:
+    def test_who_checks_arguments(self, release, text):
         """Up to 1.21 a plugin checks its own arguments, and only if it is enabled; from 1.22 on they are checked with the configuration."""
         api = FRAMEWORK_RELEASES[release].configuration.default_version
         given = arguments("InterPodAffinity", hardPodAffinityWeight=101)
@@ -288,7 +282,7 @@ class TestValidation:
         else:
             assert "InterPodAffinity" not in built(release, api, {**given, "plugins": off}).plugins()
 
-    def test_arguments_given_twice(self) -> None:
+    def test_arguments_given_twice(self):
         """They are refused when the profile is made, later with the configuration."""
         twice = {"pluginConfig": [{"name": "InterPodAffinity", "args": {}}] * 2}
         assert refusal("1.21", "v1beta1", twice).endswith("repeated config for plugin InterPodAffinity")
@@ -306,17 +300,17 @@ class TestValidation:
             ),
         ],
     )  # fmt: skip
-    def test_words(self, plugin: str, args: dict[str, Any], texts: tuple[str, str]) -> None:
+    def test_words(self, plugin, args, texts):
         """Up to 1.20 the first fault is told in plain words, from 1.21 on all of them with their fields."""
         for release, text in zip(("1.20", "1.21"), texts, strict=True):
             assert refusal(release, "v1beta1", arguments(plugin, **args)).endswith(f'initializing plugin "{plugin}": {text}')
 
-    def test_the_least_timeout(self) -> None:
+    def test_the_least_timeout(self):
         """Up to 1.20 no time at all is refused, from 1.21 on only less than that."""
         assert "bindTimeoutSeconds: Invalid value: 0: " in refusal("1.20", "v1beta1", arguments("VolumeBinding", bindTimeoutSeconds=0))
         assert configuration("1.21", "v1beta1", arguments("VolumeBinding", bindTimeoutSeconds=0))
 
-    def test_resources_without_a_weight(self) -> None:
+    def test_resources_without_a_weight(self):
         """RequestedToCapacityRatio takes weight 1 for none, but for 1.19 to 1.21, which refuse it."""
         shape = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
         given = arguments("RequestedToCapacityRatio", shape=shape, resources=[{"name": "cpu"}])

@@ -1,9 +1,5 @@
 """KubeSchedulerConfiguration: what is read, defaulted and refused, in upstream's words."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.exceptions import PolicyError
@@ -13,24 +9,24 @@ from tests.support.frameworkbuild import configuration, disabled, document, enab
 from tests.support.refusals import refusal_text
 
 
-def refusal(found: dict[str, Any], **gates: bool) -> str:
+def refusal(found, **gates):
     """The text with which a configuration is refused."""
     return refusal_text(PolicyError, read_configuration, found, gates)
 
 
-def with_args(plugin: str, **args: Any) -> dict[str, Any]:
+def with_args(plugin, **args):
     """A configuration whose one profile gives *plugin* these arguments."""
     return document({"pluginConfig": [{"name": plugin, "args": args}]})
 
 
 class TestDefaults:
-    def test_of_nothing(self) -> None:
+    def test_of_nothing(self):
         """Without a document there is one profile, called default-scheduler, and percentage 0."""
         config = read_configuration()
         assert [profile.scheduler_name for profile in config.profiles] == ["default-scheduler"]
         assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (16, 0, 1, 10)
 
-    def test_a_scoring_strategy_without_resources_gets_cpu_and_memory(self) -> None:
+    def test_a_scoring_strategy_without_resources_gets_cpu_and_memory(self):
         """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
         strategies = [{"type": "MostAllocated"}, {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]}]
         found = [read_configuration(with_args("NodeResourcesFit", scoringStrategy=s)).profiles[0].plugin_config[0].args for s in strategies]
@@ -39,31 +35,31 @@ class TestDefaults:
 
 
 class TestMerging:
-    def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight(self) -> None:
+    def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight(self):
         """A user's entry replaces the default in place, its missing weight included."""
         plugins = configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}}).profiles[0].plugins["multiPoint"]
         assert plugins.enabled[4] == PluginEntry("NodeAffinity", 0)
 
-    def test_a_star_drops_all_defaults(self) -> None:
+    def test_a_star_drops_all_defaults(self):
         """With ``*`` disabled only the user's own entries remain."""
         plugins = configuration({"plugins": {"multiPoint": disabled("*") | enabled("PrioritySort", "DefaultBinder")}}).profiles[0].plugins
         assert [plugin.name for plugin in plugins["multiPoint"].enabled] == ["PrioritySort", "DefaultBinder"]
 
 
 class TestDecoding:
-    def test_unknown_fields_are_refused_with_their_path(self) -> None:
+    def test_unknown_fields_are_refused_with_their_path(self):
         """An unknown field is a strict decoding error, whatever its depth or case."""
         assert refusal(document({}, foo=1)) == 'strict decoding error: unknown field "foo"'
         assert refusal(document({"plugins": {"Filter": {}}})) == 'strict decoding error: unknown field "profiles[0].plugins.Filter"'
 
-    def test_unknown_fields_of_arguments(self) -> None:
+    def test_unknown_fields_of_arguments(self):
         """Unknown fields of arguments are told with the entry and the plugin."""
         text = (
             "decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeAffinity: strict decoding error: "
         )
         assert refusal(with_args("NodeAffinity", foo=1)) == f'strict decoding error: {text}unknown field "foo"'
 
-    def test_arguments_of_another_plugin(self) -> None:
+    def test_arguments_of_another_plugin(self):
         """Arguments of a wrong kind are refused."""
         assert refusal(with_args("NodeAffinity", kind="InterPodAffinityArgs")) == (
             "decoding .profiles[0].pluginConfig[0]: args for plugin NodeAffinity were not of type"
@@ -88,18 +84,18 @@ class TestValidation:
             ),
         ],
     )
-    def test_of_the_whole(self, more: dict[str, Any], text: str) -> None:
+    def test_of_the_whole(self, more, text):
         """Numbers out of range are refused in upstream's words."""
         assert refusal(document({}, **more)) == text
 
-    def test_several_faults_are_listed(self) -> None:
+    def test_several_faults_are_listed(self):
         """Several faults stand in brackets."""
         assert refusal(document({}, parallelism=0, percentageOfNodesToScore=-1)) == (
             "[parallelism: Invalid value: 0: should be an integer value greater than zero,"
             " percentageOfNodesToScore: Invalid value: -1: not in valid range [0-100]]"
         )
 
-    def test_several_profiles_need_names(self) -> None:
+    def test_several_profiles_need_names(self):
         """Only a single profile is named for the user."""
         text = refusal(document({}, {"schedulerName": "b"}))
         assert text == "profiles[0].schedulerName: Required value"
@@ -120,11 +116,11 @@ class TestValidation:
             ),
         ],
     )
-    def test_of_arguments(self, plugin: str, args: dict[str, Any], text: str) -> None:
+    def test_of_arguments(self, plugin, args, text):
         """Arguments out of range are refused with their path."""
         assert refusal(with_args(plugin, **args)) == f"profiles[0].pluginConfig[0].args.{text}"
 
-    def test_added_affinity_must_parse(self) -> None:
+    def test_added_affinity_must_parse(self):
         """A selector in addedAffinity that is not valid is refused at start."""
         term = {"matchExpressions": [{"key": "a", "operator": "Near"}]}
         added = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}

@@ -1,9 +1,5 @@
 """The fields of configurations and Policies in JSON: none is forgotten, none is misspelled."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource
@@ -56,44 +52,44 @@ FIELDS = [
 ]
 
 
-def refusal(**more: Any) -> str:
+def refusal(**more):
     """The text with which a configuration that has *more* is refused."""
     return refusal_text(PolicyError, read_configuration, document(**more))
 
 
-def fields(kind: type[Any]) -> set[str]:
+def fields(kind):
     """The names of the fields that a class has in JSON."""
     own = configuration_fields() if kind is KubeSchedulerConfiguration else fields_of(kind) or {}
     return {*own, *(TYPE_META if kind.__name__.endswith("Args") else ())}
 
 
 @pytest.mark.parametrize(("kind", "names"), FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else "")
-def test_names(kind: type[Any], names: str) -> None:
+def test_names(kind, names):
     """A class has just the fields that upstream's has."""
     assert fields(kind) == set(names.split())
 
 
-def test_extension_points() -> None:
+def test_extension_points():
     """A profile's plugins are listed by extension point, and under multiPoint."""
-    profile: Any = configuration_fields()["profiles"]
+    profile = configuration_fields()["profiles"]
     assert set(profile["plugins"]) == {*POINTS, "multiPoint"}
 
 
-def test_certificates_of_extenders() -> None:
+def test_certificates_of_extenders():
     """The certificates of an extender may stand in the file itself, in base64."""
     tls = read_configuration(document(extenders=[{"tlsConfig": {"certData": "eHk="}}])).extenders[0].tls
     assert tls == TlsConfig(cert_data=b"xy")
     assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: expected bytes in base64, got "(hidden)"'
 
 
-def test_timeouts_of_extenders() -> None:
+def test_timeouts_of_extenders():
     """A timeout is a duration; 0 stands for five seconds, and an empty text for none that could be read."""
     times = [read_configuration(document(extenders=[{"httpTimeout": written}])).extenders[0].timeout for written in ("1m30s", "0s", "0")]
     assert times == [90.0, 5.0, 5.0]
     assert refusal(extenders=[{"httpTimeout": ""}]) == 'extenders[0].httpTimeout: expected a duration such as 5s or 1m30s, got ""'
 
 
-def test_errors_name_the_extension_point() -> None:
+def test_errors_name_the_extension_point():
     """What is wrong with a plugin is told with its extension point."""
     wrong = document({"plugins": {"score": {"enabled": [{"weight": "1"}]}}})
     with pytest.raises(PolicyError, match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: expected a whole number, got "1"$'):

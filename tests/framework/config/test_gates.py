@@ -1,13 +1,8 @@
 """Tests of the feature gates of the framework's releases."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 
 from kubeclassic.algorithmprovider.gates import resolved_gates
-from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.describe import DECIDING, IDLE
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -27,13 +22,13 @@ LETTERS = {
 
 
 @pytest.mark.parametrize("gate", LETTERS)
-def test_defaults(gate: str) -> None:
+def test_defaults(gate):
     """What the two newest releases make of a gate."""
     found = [FRAMEWORK_RELEASES[version].gates.get(gate) for version in ("1.34", "1.35", "1.36")]
     assert "".join("u" if one is None else "L" if one.locked else "-+"[one.default] for one in found) == LETTERS[gate]
 
 
-def with_all(release: Release, stages: str) -> dict[str, bool]:
+def with_all(release, stages):
     """All gates of *stages* on, but for those that are not modelled."""
     cells = release.configuration
     off = dict.fromkeys(cells.not_modelled, False)
@@ -42,7 +37,7 @@ def with_all(release: Release, stages: str) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_all_of_a_stage(version: str) -> None:
+def test_all_of_a_stage(version):
     """AllAlpha and AllBeta exist in each release and set every gate of their stage that is not set itself."""
     release = FRAMEWORK_RELEASES[version]
     settings = {**with_all(release, "AllAlpha"), "CSIVolumeHealth": False}
@@ -52,14 +47,14 @@ def test_all_of_a_stage(version: str) -> None:
     assert not any(resolved_gates(release, "AllBeta=false")[name] for name, gate in release.gates.items() if gate.stage == "BETA")
 
 
-def test_deprecated_gates_have_no_stage_of_their_own() -> None:
+def test_deprecated_gates_have_no_stage_of_their_own():
     """A deprecated gate is left alone by AllAlpha and AllBeta."""
     assert resolved_gates(NEWEST, with_all(NEWEST, "AllAlpha AllBeta"))["KMSv1"] is False
     assert resolved_gates(NEWEST, "KMSv1=true")["KMSv1"]
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
-def test_what_is_not_modelled(release: Release) -> None:
+def test_what_is_not_modelled(release):
     """A gate whose feature is not modelled is off by default, and to switch it on is refused with what it is about."""
     for gate, about in release.configuration.not_modelled.items():
         assert not resolved_gates(release)[gate]
@@ -68,7 +63,7 @@ def test_what_is_not_modelled(release: Release) -> None:
             resolved_gates(release, dict.fromkeys(on, True))
 
 
-def needed_by(release: Release, gate: str) -> Iterator[str]:
+def needed_by(release, gate):
     """The gates that *gate* needs, and those that these need."""
     for name in release.configuration.gate_needs.get(gate, ()):
         yield from (name, *needed_by(release, name))
@@ -88,7 +83,7 @@ def needed_by(release: Release, gate: str) -> Iterator[str]:
         ),
     ],
 )  # fmt: skip
-def test_gates_that_need_gates(gates: str, on: str, off: str) -> None:
+def test_gates_that_need_gates(gates, on, off):
     """From 1.35 on a gate is refused that is on while one is off that it needs; 1.34 has no such check."""
     text = f"{on} is enabled, but depends on features that are disabled: [{off}]"
     assert refusal_text(PolicyError, resolved_gates, FRAMEWORK_RELEASES["1.35"], gates) == text
@@ -96,13 +91,13 @@ def test_gates_that_need_gates(gates: str, on: str, off: str) -> None:
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
-def test_each_gate_that_is_asked_is_spoken_of(release: Release) -> None:
+def test_each_gate_that_is_asked_is_spoken_of(release):
     """A gate decides, or changes no answer, or is not modelled: no two of these."""
     assert not set(DECIDING) & set(IDLE)
     assert not set(IDLE) & set(release.configuration.not_modelled)
 
 
-def test_settled_gates() -> None:
+def test_settled_gates():
     """A gate that is gone because its feature is always there is on; one whose feature is gone is not there."""
     found = resolved_gates(NEWEST)
     assert found["MinDomainsInPodTopologySpread"]
@@ -127,6 +122,6 @@ def test_settled_gates() -> None:
         ),
     ],
 )  # fmt: skip
-def test_refused(version: str, wanted: str, text: str) -> None:
+def test_refused(version, wanted, text):
     """A gate that a release does not know, or has locked, is refused with upstream's text."""
     assert refusal_text(PolicyError, resolved_gates, FRAMEWORK_RELEASES[version], wanted) == text

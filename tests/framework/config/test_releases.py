@@ -1,13 +1,8 @@
 """Tests of the configuration by release: versions of the API, default plugins, arguments and texts."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.reading.documents import Document
-from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import DynamicResourcesArgs, ShapePoint
 from kubeclassic.framework.config.configuration import read_configuration
@@ -25,26 +20,26 @@ NO_PLUGINS = "config.PluginSet{Enabled:[]config.Plugin(nil), Disabled:[]config.P
 LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
 
 
-def defaults(version: str, gates: str = "") -> list[str]:
+def defaults(version, gates=""):
     """The plugins of a profile that says nothing, in the newest version of the configuration."""
     points = configuration(version, FRAMEWORK_RELEASES[version].configuration.api_versions[-1], gates=gates).profiles[0].plugins
     return list(dict.fromkeys(plugin.name for found in points.values() for plugin in found.enabled))
 
 
-def enabled(point: str, *names: str) -> dict[str, Any]:
+def enabled(point, *names):
     """A profile with plugins at a point."""
     return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)
 class TestEachRelease:
-    def test_the_default_profile_is_built(self, release: Release) -> None:
+    def test_the_default_profile_is_built(self, release):
         """Each release builds the profile that says nothing, with plugins that it has."""
         config = read_configuration(release=release)
         (built,) = build_profiles(config, registry_of(release)).values()
         assert set(built.plugins()) == set(defaults(release.version))
 
-    def test_its_cells_name_plugins(self, release: Release) -> None:
+    def test_its_cells_name_plugins(self, release):
         """What the cells say is gone or refused is no default plugin."""
         cells = release.configuration
         assert not set(defaults(release.version)) & cells.gone_plugins
@@ -52,7 +47,7 @@ class TestEachRelease:
         assert cells.default_version == cells.api_versions[-1]
         assert cells.capacity_gate in release.gates or ("VolumeBinding", "score") in release.framework.points_lacked
 
-    def test_settled_gates_are_gone(self, release: Release) -> None:
+    def test_settled_gates_are_gone(self, release):
         """No gate is settled that the release still has."""
         assert not release.configuration.settled_gates & set(release.gates)
 
@@ -65,7 +60,7 @@ class TestVersions:
             ("v1beta3", "1.23", "1.28"), ("v1", "1.25", "1.36"),
         ],
     )  # fmt: skip
-    def test_api_versions(self, api: str, first: str, last: str) -> None:
+    def test_api_versions(self, api, first, last):
         """Each version is read by some releases; earlier and later a configuration of theirs is refused as unknown."""
         for version in ALL:
             if ALL.index(first) <= ALL.index(version) <= ALL.index(last):
@@ -75,7 +70,7 @@ class TestVersions:
                     f'no kind "KubeSchedulerConfiguration" is registered for version "{GROUP}/{api}" in scheme'
                 )
 
-    def test_fields(self) -> None:
+    def test_fields(self):
         """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's percentage of v1 alone."""
         assert refusal("1.27", "v1", delayCacheUntilActive=True) == 'strict decoding error: unknown field "delayCacheUntilActive"'
         assert configuration("1.28", "v1beta3", delayCacheUntilActive=True)
@@ -86,7 +81,7 @@ class TestVersions:
 
 
 class TestPlugins:
-    def test_scheduling_gates(self) -> None:
+    def test_scheduling_gates(self):
         """SchedulingGates came with 1.26 and a gate, is last while it has that, and first since 1.30."""
         first = ALL.index("1.27")
         assert [defaults(version).index("SchedulingGates") for version in ALL[first:]] == [20] * 3 + [0] * 7
@@ -94,7 +89,7 @@ class TestPlugins:
         assert defaults("1.26", "PodSchedulingReadiness=true").index("SchedulingGates") == 20
         assert not any("SchedulingGates" in defaults(version) for version in ALL[:first])
 
-    def test_limits_of_disks(self) -> None:
+    def test_limits_of_disks(self):
         """The limits of built-in disks are no defaults since 1.31, where multiPoint alone can name them, and gone since 1.32."""
         assert [set(LIMITS) <= set(defaults(version)) for version in ALL] == [True] * 14 + [False] * 6
         assert "EBSLimits" in built("1.31", "v1", enabled("multiPoint", "EBSLimits")).plugins()
@@ -105,7 +100,7 @@ class TestPlugins:
         assert refusal("1.32", "v1", enabled("multiPoint", "CinderLimits")).endswith('PreFilterPlugin "CinderLimits" does not exist')
         assert "was invalid" in refusal("1.34", "v1", arguments("GCEPDLimits"))
 
-    def test_selector_spread(self) -> None:
+    def test_selector_spread(self):
         """SelectorSpread can be named up to 1.28, in v1 under multiPoint alone; since 1.29 it does not exist."""
         assert "SelectorSpread" in built("1.28", "v1", enabled("multiPoint", "SelectorSpread")).plugins()
         assert 'was invalid in version "v1"' in refusal("1.28", "v1", enabled("score", "SelectorSpread"))
@@ -130,9 +125,10 @@ class TestArguments:
             ),
         ],
     )  # fmt: skip
-    def test_shapes_of_ratios(self, release: str, kind: str, text: str) -> None:
+    def test_shapes_of_ratios(self, release, kind, text):
         """Since 1.36 a shape belongs to the type of strategy that reads it, which has to have one."""
-        def asked(**more: Any) -> dict[str, Any]:
+
+        def asked(**more):
             return arguments("NodeResourcesFit", scoringStrategy={"type": kind, **more})
 
         shape = [] if kind == "RequestedToCapacityRatio" else [{"utilization": 0, "score": 0}]
@@ -143,7 +139,7 @@ class TestArguments:
         assert refusal(release, "v1", with_shape).endswith(text)
         assert kind == "LeastAllocated" or "must be specified when type" in refusal(release, "v1", asked())
 
-    def test_capacity_of_volumes(self) -> None:
+    def test_capacity_of_volumes(self):
         """VolumeBinding has a shape with gate VolumeCapacityPriority; since 1.33 that is StorageCapacityScoring, and the shape falls."""
         older = (
             configuration("1.32", "v1", arguments("VolumeBinding"), gates="VolumeCapacityPriority=true").profiles[0].plugin_config[0].args
@@ -154,14 +150,14 @@ class TestArguments:
         assert older.shape == (ShapePoint(0, 0), ShapePoint(100, 10))
         assert newer.shape == (ShapePoint(0, 10), ShapePoint(100, 0))
 
-    def test_a_shape_without_the_gate(self) -> None:
+    def test_a_shape_without_the_gate(self):
         """Without the gate a shape is refused."""
         assert refusal("1.33", "v1", arguments("VolumeBinding", shape=[{"utilization": 0, "score": 1}])) == (
             "profiles[0].pluginConfig[0].args.shape: Forbidden: "
             "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
         )
 
-    def test_a_shape_out_of_order(self) -> None:
+    def test_a_shape_out_of_order(self):
         """The text about points that do not rise is shorter since 1.34; each resource weighs 100 at most."""
         points = [{"utilization": 50, "score": 1}, {"utilization": 50, "score": 2}]
         resources = [{"name": "cpu", "weight": 101}]
@@ -171,7 +167,7 @@ class TestArguments:
             assert f"Invalid value: 50: {text} must be sorted in increasing order" in refusal(version, "v1", profile)
             assert weight in refusal(version, "v1", profile)
 
-    def test_time_for_devices(self) -> None:
+    def test_time_for_devices(self):
         """DynamicResources has a time since 1.34, 10 seconds by default; with its gate off none may be given."""
         args = configuration("1.34", "v1", arguments("DynamicResources")).profiles[0].plugin_config[0].args
         assert args == DynamicResourcesArgs(10.0)
@@ -190,7 +186,7 @@ class TestArguments:
             f"{path}Forbidden: DRASchedulingFilterTimeout feature gate is disabled"
         )
 
-    def test_arguments_for_devices_in_older_releases(self) -> None:
+    def test_arguments_for_devices_in_older_releases(self):
         """Up to 1.33 DynamicResources has no arguments: what is given stays as it is."""
         assert configuration("1.33", "v1", arguments("DynamicResources", any=1)).profiles[0].plugin_config[0].args == {"any": 1}
 
@@ -209,7 +205,7 @@ class TestProfilesTogether:
             ("1.34", "JSON", "must be the same for all profiles"),
         ],
     )
-    def test_queue_sort(self, version: str, shown: str, text: str) -> None:
+    def test_queue_sort(self, version, shown, text):
         """Profiles with different queueSort plugins are refused, each release in its own words."""
         value = {
             "Go": 'config.PluginSet{Enabled:[]config.Plugin{config.Plugin{Name:"Mine", Weight:0}}, Disabled:[]config.Plugin{config.Plugin{'
@@ -222,7 +218,7 @@ class TestProfilesTogether:
         ("version", "api", "shown"),
         [("1.18", "v1alpha2", '"null"'), ("1.20", "v1beta1", '"null"'), ("1.21", "v1beta1", NO_PLUGINS), ("1.22", "v1beta1", None)],
     )
-    def test_queue_sort_as_given(self, version: str, api: str, shown: str | None) -> None:
+    def test_queue_sort_as_given(self, version, api, shown):
         """Up to 1.21 what profiles say of queueSort is compared, not what it comes to with the defaults."""
         usual = {"enabled": [{"name": "PrioritySort"}], "disabled": [{"name": "*"}]}
         profiles = [{"schedulerName": "a", "plugins": {"queueSort": usual}}, {"schedulerName": "b"}]
@@ -234,7 +230,7 @@ class TestProfilesTogether:
         assert told.endswith(text)
 
     @pytest.mark.parametrize(("version", "api"), [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")])
-    def test_when_queue_sort_plugins_are_counted(self, version: str, api: str) -> None:
+    def test_when_queue_sort_plugins_are_counted(self, version, api):
         """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then too many."""
         told = refusal_text(PolicyError, built, version, api, profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}])
         text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
@@ -244,7 +240,7 @@ class TestProfilesTogether:
         late = version in ("1.18", "1.21")
         assert told.endswith(text if late else "only one queue sort plugin can be enabled")
 
-    def test_arguments_up_to_1_21(self) -> None:
+    def test_arguments_up_to_1_21(self):
         """Different arguments of the plugin are refused when the second profile is made; policy check has it as a fault."""
         profiles = [{"schedulerName": name, **arguments("PrioritySort", by=name)} for name in "ab"]
         assert configuration("1.21", "v1beta1", profiles=profiles)
@@ -255,7 +251,7 @@ class TestProfilesTogether:
         (fault,) = check_profile(Document(data, "profile.yaml"), FRAMEWORK_RELEASES["1.21"]).faults
         assert fault.what.endswith(text)
 
-    def test_arguments_of_the_plugin_that_sorts(self) -> None:
+    def test_arguments_of_the_plugin_that_sorts(self):
         """The arguments of the queueSort plugin have to be the same, too."""
         sorter = enabled("queueSort", "Mine")
         profiles = [{"schedulerName": name, **sorter, **arguments("Mine", by=name)} for name in "ab"]
@@ -263,7 +259,7 @@ class TestProfilesTogether:
         assert refusal("1.34", "v1", profiles=profiles) == text
 
     @pytest.mark.parametrize(("version", "shared"), [("1.30", False), ("1.31", True)])
-    def test_waiting_pods(self, version: str, shared: bool) -> None:
+    def test_waiting_pods(self, version, shared):
         """Since 1.31 the plugins of a profile see the pods of all profiles that wait."""
         config = configuration(version, "v1", profiles=[{"schedulerName": "a"}, {"schedulerName": "b"}])
         a, b = build_profiles(config, registry_of(config.release)).values()

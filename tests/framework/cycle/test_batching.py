@@ -1,16 +1,12 @@
 """Batches: which pods are equal, the heap of scored nodes, and what a trial leaves of them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.ties import TopOfHeap, places_of_best
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.batching import _heap, _popped
@@ -20,11 +16,11 @@ from tests.support.build import node, pod
 from tests.support.examples import examples
 
 GROUP = "kubescheduler.config.k8s.io/v1"
-SPREAD: dict[str, Any] = {"disabled": [{"name": "PodTopologySpread"}]}
+SPREAD = {"disabled": [{"name": "PodTopologySpread"}]}
 DISK = {"name": "disk", "awsElasticBlockStore": {"volumeID": "disk"}}
 
 
-def run(release: str = "1.36", plugins: dict[str, Any] | None = None, nodes: str = "abc") -> Run:
+def run(release="1.36", plugins=None, nodes="abc"):
     """A scheduler with nodes of 1 cpu, in a profile that spreads nothing."""
     profile = {"plugins": {"multiPoint": SPREAD} if plugins is None else plugins}
     document = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
@@ -34,22 +30,22 @@ def run(release: str = "1.36", plugins: dict[str, Any] | None = None, nodes: str
     return found
 
 
-def feasible(made: Run, one: Pod) -> list[str]:
+def feasible(made, one):
     """The nodes that fit *one*, which is then placed."""
     return list(made.cycle(one).feasible or ())
 
 
-def full(name: str, **fields: Any) -> Pod:
+def full(name, **fields):
     """A pod that fills a node."""
     return pod(name, requests={"cpu": "1"}, **fields)
 
 
 @examples(2.0)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
-def test_the_top_of_a_heap(totals: list[int]) -> None:
+def test_the_top_of_a_heap(totals):
     """Without a heap the node that would be on top of one is found; nodes are popped with their totals in order."""
     found = np.array(totals)
-    cycle: Any = SimpleNamespace(table=SimpleNamespace(names=[str(place) for place in range(len(totals))]))
+    cycle = SimpleNamespace(table=SimpleNamespace(names=[str(place) for place in range(len(totals))]))
     heap = _heap(cycle, np.arange(len(totals)), found)
     best = places_of_best(found)
     assert heap[0][1] == str(best[TopOfHeap.among(best)])
@@ -68,7 +64,7 @@ def test_the_top_of_a_heap(totals: list[int]) -> None:
         ({"volumes": [{"name": "config", "configMap": {"name": "one"}}]}, True), ({"volumes": [{"name": "room", "emptyDir": {}}]}, False),
     ],
 )  # fmt: skip
-def test_pods_that_are_equal(other: dict[str, Any], is_equal: bool) -> None:
+def test_pods_that_are_equal(other, is_equal):
     """Only a pod with the signature of the pod before it is offered the node that came next."""
     made = run()
     assert len(feasible(made, full("one"))) == 3
@@ -79,25 +75,25 @@ def test_pods_that_are_equal(other: dict[str, Any], is_equal: bool) -> None:
     ("release", "plugins", "counts"),
     [("1.36", None, [3, 1, 1]), ("1.35", None, [3, 1, 1]), ("1.34", None, [3, 2, 1]), ("1.36", {}, [3, 2, 1])],
 )  # fmt: skip
-def test_profiles_that_batch(release: str, plugins: dict[str, Any] | None, counts: list[int]) -> None:
+def test_profiles_that_batch(release, plugins, counts):
     """From 1.35 on, and not by default: PodTopologySpread has constraints of the system."""
     made = run(release, plugins)
     assert [len(feasible(made, full(name))) for name in ("one", "two", "three")] == counts
 
 
-def test_a_node_with_room_for_more() -> None:
+def test_a_node_with_room_for_more():
     """While the last node takes another such pod, all nodes are looked at."""
     made = run()
     assert [len(feasible(made, pod(name, requests={"cpu": "400m"}))) for name in ("one", "two")] == [3, 3]
 
 
-def test_a_pod_between_them() -> None:
+def test_a_pod_between_them():
     """A pod that is tried between two equal ones ends the batch."""
     made = run()
     assert [len(feasible(made, one)) for one in (full("one"), pod("small", requests={"cpu": "100m"}), full("two"))] == [3, 2, 1]
 
 
-def test_trials_leave_nothing() -> None:
+def test_trials_leave_nothing():
     """What is tried and taken back does not end a batch, and leaves none."""
     made = run()
     feasible(made, full("one"))

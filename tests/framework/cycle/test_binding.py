@@ -1,14 +1,8 @@
 """The binding cycle step by step: Permit and its wait, what follows, and that nothing stays reserved after a failure."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.bindingcycle import Failure
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.plugin import Plugin
@@ -18,18 +12,18 @@ from tests.support.frameworkbuild import decided, disabled, enabled, placed, sch
 from tests.support.permitbuild import Doorman, Second, doorman, names, the_one, waiting_scheduler, waits_of
 
 
-def asking(name: str = "p", **answers: str) -> Pod:
+def asking(name="p", **answers):
     """A pod for which plugins answer so."""
     return pod(name, metadata={"annotations": answers})
 
 
-def reserved(engine: Engine, new: Pod) -> Failure | None:
+def reserved(engine, new):
     """The end of its scheduling cycle."""
     return engine.flow.binding.reserve(new, str(decided(engine, new).host))
 
 
 class TestPermit:
-    def test_a_wait(self) -> None:
+    def test_a_wait(self):
         """A pod that a plugin makes wait keeps its node, and nothing else happens to it."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
         assert reserved(engine, new) is None
@@ -38,27 +32,27 @@ class TestPermit:
         assert engine.cache.is_assumed(new)
         assert the_one(engine).pod.spec.node_name == "a"
 
-    def test_every_plugin_that_asks_is_waited_for(self) -> None:
+    def test_every_plugin_that_asks_is_waited_for(self):
         """All plugins that answer with Wait are pending, each with its own timeout."""
         engine = waiting_scheduler(node("a"))
         reserved(engine, asking(Doorman="10", Second="5"))
         assert (the_one(engine).pending_plugins, the_one(engine).timeout) == (("Doorman", "Second"), 5)
 
     @pytest.mark.parametrize(("said", "seconds"), [("10", 10), ("900", 900), ("901", 900), ("inf", 900)])
-    def test_no_wait_is_longer_than_15_minutes(self, said: str, seconds: float) -> None:
+    def test_no_wait_is_longer_than_15_minutes(self, said, seconds):
         """A longer timeout, or none, is 15 minutes."""
         engine = waiting_scheduler(node("a"))
         reserved(engine, asking(Doorman=said))
         assert the_one(engine).timeout == seconds
 
-    def test_a_status_without_a_timeout(self) -> None:
+    def test_a_status_without_a_timeout(self):
         """``wait()`` means as long as possible, and keeps its reasons."""
         assert wait("for others") == Status(wait().code, ("for others",), timeout=float("inf"))
 
     @pytest.mark.parametrize(
         ("said", "text", "is_rejection"), [("no", "no", True), ("broken", 'running Permit plugin "Second": broken', False)]
     )
-    def test_a_later_no_ends_the_wait_of_an_earlier_plugin(self, said: str, text: str, is_rejection: bool) -> None:
+    def test_a_later_no_ends_the_wait_of_an_earlier_plugin(self, said, text, is_rejection):
         """If one plugin wants to wait and another rejects or fails, the pod does not wait."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10", Second=said)
         failure = reserved(engine, new)
@@ -68,7 +62,7 @@ class TestPermit:
         assert not engine.cache.is_assumed(new)
         assert doorman(engine).reserved == set()
 
-    def test_profiles_know_their_own_waiting_pods(self) -> None:
+    def test_profiles_know_their_own_waiting_pods(self):
         """Each profile has a list of its own."""
         other = {"schedulerName": "other", "plugins": {"multiPoint": enabled("Doorman")}}
         engine = scheduler(node("a"), profile={"schedulerName": "default-scheduler"}, profiles=[other], plugins=(Doorman,))
@@ -84,11 +78,11 @@ class Closed(Plugin):
 
     name = "Closed"
 
-    def reserve(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def reserve(self, pod, node_name, cycle):
         """Say why, twice."""
         return unschedulable("closed", "closed")
 
-    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+    def unreserve(self, pod, node_name, cycle):
         """Nothing to do."""
 
 
@@ -101,7 +95,7 @@ class TestWordsOfRejections:
             ("1.34", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
         ],
     )
-    def test_reserve(self, release: str, failure: Failure) -> None:
+    def test_reserve(self, release, failure):
         """In 1.27 Reserve only has errors; from 1.28 on its rejections read like those of a cluster of one node."""
         engine = scheduler(node("a"), node("b"), plugins=(Closed,), profile={"plugins": {"multiPoint": enabled("Closed")}}, release=release)
         assert reserved(engine, pod("p")) == failure
@@ -109,12 +103,12 @@ class TestWordsOfRejections:
     @pytest.mark.parametrize(
         ("release", "text"), [("1.27", "no"), ("1.28", "0/1 nodes are available: 1 no."), ("1.32", "0/1 nodes are available: 1 no.")]
     )
-    def test_permit(self, release: str, text: str) -> None:
+    def test_permit(self, release, text):
         """So do those of Permit from 1.28 on."""
         assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(text, "Unschedulable")
 
     @pytest.mark.parametrize(("release", "text"), [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")])
-    def test_a_wait_that_ends(self, release: str, text: str) -> None:
+    def test_a_wait_that_ends(self, release, text):
         """And those that end a wait from 1.29 on."""
         engine, new = waiting_scheduler(node("a"), release=release), asking(Doorman="10")
         reserved(engine, new)
@@ -123,7 +117,7 @@ class TestWordsOfRejections:
 
 
 class TestTheEndOfAWait:
-    def test_an_allowed_pod_is_bound(self) -> None:
+    def test_an_allowed_pod_is_bound(self):
         """After the last word the binding goes on, and nobody waits any more."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
         reserved(engine, new)
@@ -133,7 +127,7 @@ class TestTheEndOfAWait:
         assert names(waits_of(engine)) == []
         assert (engine.cache.is_assumed(new), doorman(engine).reserved) == (True, {"p"})
 
-    def test_a_rejected_pod_gives_everything_back(self) -> None:
+    def test_a_rejected_pod_gives_everything_back(self):
         """Reservations are undone in reverse order, the pod is forgotten and is Unschedulable."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
         reserved(engine, new)
@@ -144,7 +138,7 @@ class TestTheEndOfAWait:
         assert not engine.cache.is_assumed(new)
         assert names(waits_of(engine)) == []
 
-    def test_a_pod_that_somebody_else_bound(self) -> None:
+    def test_a_pod_that_somebody_else_bound(self):
         """A pod that is on a node by then is unreserved, but stays in the cache: upstream only logs that."""
         engine, new = waiting_scheduler(node("a"), node("b")), asking(Doorman="10")
         reserved(engine, new)
@@ -158,7 +152,7 @@ class TestTheEndOfAWait:
         assert state is not None
         assert (state.node_name, state.assumed) == ("b", False)
 
-    def test_giving_back_drops_the_wait(self) -> None:
+    def test_giving_back_drops_the_wait(self):
         """A pod that is given up while it waits does not wait any more, and nobody is told."""
         engine, new, told = waiting_scheduler(node("a")), asking(Doorman="10"), []
         reserved(engine, new)
@@ -166,7 +160,7 @@ class TestTheEndOfAWait:
         engine.flow.binding.give_back(new, "a")
         assert (names(waits_of(engine)), told, doorman(engine).reserved) == ([], [], set())
 
-    def test_a_waiting_victim_is_rejected(self) -> None:
+    def test_a_waiting_victim_is_rejected(self):
         """A victim of preemption that waits is rejected as preempted, and need not be deleted."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
         reserved(engine, new)
@@ -176,7 +170,7 @@ class TestTheEndOfAWait:
 
 
 class TestBind:
-    def test_if_all_skip_the_binding_fails(self) -> None:
+    def test_if_all_skip_the_binding_fails(self):
         """Upstream: the last plugin's Skip is no success, so the pod is given back with a SchedulerError and no word."""
         plugins = {"multiPoint": enabled("Doorman", "Second"), "bind": disabled("DefaultBinder")}
         engine, new = scheduler(node("a"), profile={"plugins": plugins}, plugins=(Doorman, Second)), asking()
@@ -184,7 +178,7 @@ class TestBind:
         assert engine.flow.binding.bind(new, "a") == Failure("", "SchedulerError")
         assert doorman(engine).reserved == set()
 
-    def test_a_rejection_on_the_way(self) -> None:
+    def test_a_rejection_on_the_way(self):
         """A PreBind plugin that rejects makes the pod Unschedulable, after an allowed wait as well."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10", preBind="no")
         reserved(engine, new)
@@ -195,7 +189,7 @@ class TestBind:
 
 
 class TestDeletion:
-    def test_a_waiting_pod_that_is_deleted(self) -> None:
+    def test_a_waiting_pod_that_is_deleted(self):
         """The event rejects it as removed and lets others be tried; its reservation ends with its wait."""
         engine, new = waiting_scheduler(node("a", pods="1")), asking(Doorman="10")
         queue = engine.flow.queue(Clock())
@@ -216,7 +210,7 @@ class TestDeletion:
         assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
         assert not engine.cache.is_assumed(new)
 
-    def test_a_waiting_pod_that_somebody_else_binds(self) -> None:
+    def test_a_waiting_pod_that_somebody_else_binds(self):
         """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself stays where it is."""
         engine, new = waiting_scheduler(node("a"), node("b")), asking(Doorman="10")
         events = engine.flow.router(engine.flow.queue(Clock()), "default-scheduler")
@@ -236,23 +230,23 @@ class Waker(Plugin):
 
     name = "Waker"
 
-    def permit(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def permit(self, pod, node_name, cycle):
         """Say so."""
         cycle.pods_to_activate |= {other.key: other for other in (known("parked"), known("gated"), known("unknown"))}
-        return None
+        return
 
-    def bind(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def bind(self, pod, node_name, cycle):
         """Leave it to the next one."""
         return SKIP
 
 
-def known(name: str) -> Pod:
+def known(name):
     """A pod of that name."""
     return pod(name, schedulingGates=[{"name": "quota"}] if name == "gated" else [])
 
 
 class TestActivation:
-    def test_a_plugin_wakes_parked_pods(self) -> None:
+    def test_a_plugin_wakes_parked_pods(self):
         """A pod that fits nowhere is active again after a cycle that ended well; one that is gated, or unknown, is not."""
         engine = scheduler(node("a"), profile={"plugins": {"multiPoint": enabled("Waker")}}, plugins=(Waker,))
         queue = engine.flow.queue(Clock())

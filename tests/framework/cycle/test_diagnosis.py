@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.engine import Engine
-from kubeclassic.framework.cycle.state import FrameworkCycle, PreFilterResult
+from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import Status, unresolvable, unschedulable
+from kubeclassic.framework.status import unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 
@@ -21,14 +18,14 @@ NO_CLAIMS = {"postFilter": {"disabled": [{"name": "*"}]}}
 """Without PostFilter messages are those of filters alone."""
 
 
-def named(*names: str) -> Pod:
+def named(*names):
     """A pod whose node affinity names nodes."""
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in names]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     return pod("p", affinity={"nodeAffinity": required})
 
 
-def three(release: str, **options: Any) -> Engine:
+def three(release, **options):
     """Three nodes, the first of which has a taint."""
     tainted = node("a", taints=[{"key": "k", "effect": "NoSchedule"}])
     return scheduler(tainted, node("b"), node("c"), release=release, profile={"plugins": NO_CLAIMS}, **options)
@@ -43,7 +40,7 @@ class TestOutside:
             (("1.32", "1.33", "1.34"), ", 2 node(s) didn't satisfy plugin(s) [NodeAffinity]", ["a", "b", "c"]),
         ],
     )
-    def test_nodes_that_the_pod_does_not_name(self, releases: tuple[str, ...], text: str, failed: list[str]) -> None:
+    def test_nodes_that_the_pod_does_not_name(self, releases, text, failed):
         """Nodes outside a PreFilter result have a status of their own, none, or one that they share."""
         for release in releases:
             decision = three(release).schedule(named("a"))
@@ -51,14 +48,14 @@ class TestOutside:
             assert sorted(decision.details.failed) == failed
 
     @pytest.mark.parametrize("release", RELEASES[1:])
-    def test_unknown_names_alone(self, release: str) -> None:
+    def test_unknown_names_alone(self, release):
         """A pod that names no node of the cluster fails without a division by zero."""
         decision = three(release).schedule(named("nowhere"))
         shared = " 3 node(s) didn't satisfy plugin(s) [NodeAffinity]." if release >= "1.32" else ""
         assert (decision.error or "") == f"0/3 nodes are available:{shared}"
 
     @pytest.mark.parametrize(("release", "start"), [("1.27", 1), ("1.28", 2), ("1.31", 2), ("1.34", 2)])
-    def test_where_the_next_search_starts(self, release: str, start: int) -> None:
+    def test_where_the_next_search_starts(self, release, start):
         """From 1.28 on the start moves among all nodes, by those that were looked at."""
         made = three(release)
         made.schedule(named("b", "c"))
@@ -70,7 +67,7 @@ class TestNominated:
         ("release", "text"),
         [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],
     )
-    def test_the_plugin_that_rejects_the_nominated_node_is_named(self, release: str, text: str) -> None:
+    def test_the_plugin_that_rejects_the_nominated_node_is_named(self, release, text):
         """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is made of it."""
         asks = named("b")
         spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
@@ -81,7 +78,7 @@ class TestNominated:
 
 class TestFullStop:
     @pytest.mark.parametrize("release", RELEASES)
-    def test_after_the_message_of_post_filter(self, release: str) -> None:
+    def test_after_the_message_of_post_filter(self, release):
         """Up to 1.28 a full stop is added to the message of preemption, which has one."""
         decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", requests={"cpu": "2"}))
         assert decision.error is not None
@@ -93,16 +90,16 @@ class Named(Plugin):
 
     answer: Any = None
 
-    def pre_filter(self, pod: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+    def pre_filter(self, pod, cycle):
         return type(self).answer
 
 
-def plugins(**answers: Any) -> tuple[type[Named], ...]:
+def plugins(**answers):
     """Plugins by name, each with its answer."""
     return tuple(type(name, (Named,), {"name": name, "answer": answer}) for name, answer in answers.items())
 
 
-def decided(release: str, **answers: Any) -> Decision:
+def decided(release, **answers):
     """The decision on a pod for which PreFilter plugins of a user give *answers*, in this order."""
     profile = {"plugins": {"preFilter": enabled(*answers), **NO_CLAIMS}}
     return scheduler(node("a"), node("b"), profile=profile, plugins=plugins(**answers), release=release).schedule(pod("p"))
@@ -110,13 +107,13 @@ def decided(release: str, **answers: Any) -> Decision:
 
 class TestPreFilter:
     @pytest.mark.parametrize(("release", "said"), [("1.29", "one"), ("1.30", "two"), ("1.34", "two")])
-    def test_the_last_rejection_counts(self, release: str, said: str) -> None:
+    def test_the_last_rejection_counts(self, release, said):
         """From 1.30 on PreFilter goes on after a rejection that removing pods may resolve."""
         decision = decided(release, First=unschedulable("one"), Second=unschedulable("two"))
         assert decision.error == f"0/2 nodes are available: {said}."
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_an_unresolvable_one_ends_it(self, release: str) -> None:
+    def test_an_unresolvable_one_ends_it(self, release):
         """Where removing pods cannot help, PreFilter ends at once in every release."""
         decision = decided(release, First=unresolvable("one"), Second=unschedulable("two"))
         assert decision.error == "0/2 nodes are available: one."
@@ -129,7 +126,7 @@ class TestPreFilter:
             ("1.31", "[A Z]", "UnschedulableAndUnresolvable"),
         ],
     )
-    def test_no_node_is_left(self, release: str, names: str, code: str) -> None:
+    def test_no_node_is_left(self, release, names, code):
         """Plugins that together leave no node are named, from 1.31 on in ascending order; from 1.30 on nothing helps."""
         decision = decided(release, Z=PreFilterResult(frozenset("a")), A=PreFilterResult(frozenset("b")))
         assert decision.error == f"0/2 nodes are available: node(s) didn't satisfy plugin(s) {names} simultaneously."
@@ -139,7 +136,7 @@ class TestPreFilter:
 class TestOneIsEnough:
     @pytest.mark.parametrize("details", [True, False])
     @pytest.mark.parametrize(("release", "hosts"), [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])])
-    def test_without_scores_the_first_node_is_taken(self, release: str, hosts: list[str], details: bool) -> None:
+    def test_without_scores_the_first_node_is_taken(self, release, hosts, details):
         """From 1.30 on a search that nothing scores ends at its first node, and the next one starts behind it."""
         made = scheduler(node("a"), node("b"), node("c"), profile={"plugins": {"score": disabled("*")}}, release=release)
         assert [made.schedule(pod(name), details=details).host for name in ("p", "q")] == hosts

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
-from kubeclassic.core.pods.template import Template
-from kubeclassic.framework.cycle.diagnosis import Diagnosis
-from kubeclassic.framework.cycle.state import FrameworkCycle, PostFilterResult
+from kubeclassic.framework.cycle.state import PostFilterResult
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, error, unresolvable, unschedulable
 from tests.support.build import node, pod
@@ -21,7 +15,7 @@ class Answering(Plugin):
     name = "Answering"
     answer: PostFilterResult | Status | None = None
 
-    def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult | Status | None:
+    def post_filter(self, pod, found, cycle):
         """What a test wants, if it was given something to work with."""
         assert cycle.post_filter is not None
         assert cycle.post_filter.layout.table is cycle.table
@@ -37,7 +31,7 @@ class Other(Answering):
 PROFILE = {"plugins": {"postFilter": enabled("Answering", "Other") | disabled("*")}}
 
 
-def said(monkeypatch: pytest.MonkeyPatch, first: Any, second: Any) -> str:
+def said(monkeypatch, first, second):
     """The end of the message where two plugins answer so."""
     monkeypatch.setattr(Answering, "answer", first)
     monkeypatch.setattr(Other, "answer", second)
@@ -46,20 +40,20 @@ def said(monkeypatch: pytest.MonkeyPatch, first: Any, second: Any) -> str:
 
 
 class TestAnswers:
-    def test_messages_are_joined(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_messages_are_joined(self, monkeypatch):
         """A plugin that cannot help lets the next one try."""
         assert said(monkeypatch, unschedulable("one"), PostFilterResult(message="two")) == " one, two."
 
-    def test_success_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_success_ends_it(self, monkeypatch):
         """None is success, after which nobody else is asked and nothing is said."""
         assert said(monkeypatch, None, unschedulable("two")) == ""
         assert said(monkeypatch, unschedulable("one"), None) == ""
 
-    def test_hopelessness_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_hopelessness_ends_it(self, monkeypatch):
         """A plugin that says that nothing can help has the last word, and the only one."""
         assert said(monkeypatch, unresolvable("one"), unschedulable("two")) == " one."
         assert said(monkeypatch, unschedulable("one"), unresolvable("two")) == " two."
 
-    def test_an_error_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_error_ends_it(self, monkeypatch):
         """So does an error."""
         assert said(monkeypatch, error("broken"), unschedulable("two")) == " broken."

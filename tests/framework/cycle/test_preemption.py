@@ -1,14 +1,9 @@
 """DefaultPreemption: which pods may preempt, which have to leave, and the message if it does not help."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 from kubeclassic.core.decision.preemptionplan import NodeVictims
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted
 from kubeclassic.simulation.conform import engine_for
@@ -18,14 +13,14 @@ from tests.support.frameworkbuild import decided, scheduler
 BIG = {"cpu": "3"}
 
 
-def budget(name: str, allowed: int, *disrupted: str, app: str = "a") -> Any:
+def budget(name, allowed, *disrupted, app="a"):
     """A disruption budget for pods with label app."""
     status = {"disruptionsAllowed": allowed, "disruptedPods": dict.fromkeys(disrupted, "2026-01-01T00:00:00Z")}
     meta = {"name": name, "namespace": "default"}
     return obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": {"selector": {"matchLabels": {"app": app}}}, "status": status})
 
 
-def plan(engine: Engine, new: Any) -> tuple[str | None, list[str]]:
+def plan(engine, new):
     """Node and victims of the preemption for *new*."""
     found = decided(engine, new).preemption
     assert found is not None
@@ -33,18 +28,18 @@ def plan(engine: Engine, new: Any) -> tuple[str | None, list[str]]:
 
 
 class TestEligibility:
-    def leaving(self, **status: Any) -> Any:
+    def leaving(self, **status):
         """A pod of lower priority on node a that is being deleted."""
         return pod("low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
 
-    def test_victims_that_still_leave_block(self) -> None:
+    def test_victims_that_still_leave_block(self):
         """While a victim is leaving the nominated node, no other pod is preempted."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
         engine = scheduler(node("a"), self.leaving(conditions=[condition]))
         assert "not eligible due to a terminating pod on the nominated node." in str(decided(engine, new).error)
 
-    def test_a_pod_that_a_user_deletes_does_not(self) -> None:
+    def test_a_pod_that_a_user_deletes_does_not(self):
         """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
         new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
         assert plan(scheduler(node("a"), self.leaving()), new) == ("a", ["low"])
@@ -53,7 +48,7 @@ class TestEligibility:
 
 
 class TestVictims:
-    def test_allowances_are_used_up(self) -> None:
+    def test_allowances_are_used_up(self):
         """Each victim uses up its budgets: the second of two violates an allowance of one, and violating victims are listed first."""
         there = [pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)]
         engine = scheduler(node("a"), *there, budget("b", 1))
@@ -63,28 +58,28 @@ class TestVictims:
 
 
 class TestShortlist:
-    def nodes(self) -> list[Any]:
+    def nodes(self):
         """150 nodes, the last of which is the best to preempt on."""
         return [item for i in range(150) for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))]
 
-    def test_not_all_nodes_are_tried(self) -> None:
+    def test_not_all_nodes_are_tried(self):
         """The dry run ends with the hundredth candidate."""
         engine = scheduler(*self.nodes())
         assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n099", ["e99"])
 
-    def test_all_are_where_that_is_asked_for(self) -> None:
+    def test_all_are_where_that_is_asked_for(self):
         """Without shortlists every node is tried."""
         engine = scheduler(*self.nodes(), shortlists=False)
         assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
 
-    def test_each_kind_has_a_list_of_its_own(self) -> None:
+    def test_each_kind_has_a_list_of_its_own(self):
         """As many candidates are kept that violate a budget as that do not, and it ends with so many together if one does not."""
         assert kept([0, 1, 0], 2) == ([0, 1], True)
         assert kept([2, 1, 3], 2) == ([0, 1], False)
         assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
         assert kept([0, 0], 3) == ([0, 1], False)
 
-    def test_a_list_without_places(self) -> None:
+    def test_a_list_without_places(self):
         """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
         config = [{"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 0}}]
         nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", requests={"cpu": "1"})]
@@ -93,14 +88,14 @@ class TestShortlist:
         assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
 
 
-def kept(violations: list[int], wanted: int) -> tuple[list[int], bool]:
+def kept(violations, wanted):
     """Which candidates are kept, and whether no more are looked for."""
     mask, is_enough = shortlisted(np.array(violations, np.int64), wanted)
     return np.flatnonzero(mask).tolist(), is_enough
 
 
 class TestStates:
-    def test_pods_cannot_be_followed_after_an_empty_intersection(self) -> None:
+    def test_pods_cannot_be_followed_after_an_empty_intersection(self):
         """If PreFilter ended early there is no state to update in the dry run: the attempt is an error."""
         meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
         claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
@@ -125,7 +120,7 @@ class TestGhosts:
     """Nodes that are gone while pods remain on them."""
 
     @pytest.mark.parametrize(("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))])
-    def test_1_17_tries_them(self, release: str, wanted: tuple[str | None, list[str]]) -> None:
+    def test_1_17_tries_them(self, release, wanted):
         """1.17 tries such a node as it was last seen, until its pods have left or it is back."""
         gone, low = node("gone"), pod("low", on="gone", priority=0, requests=BIG)
         engine = engine_for(release, {"percentageOfNodesToScore": 100})

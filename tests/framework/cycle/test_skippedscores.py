@@ -1,13 +1,9 @@
 """Score plugins that skip pods: absent from the scores, while hosts, details and the quick path are as if they had been asked."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
@@ -26,7 +22,7 @@ LIKES = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [LIK
 SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {"matchLabels": {"app": "x"}}}
 
 
-def cluster(release: str, at_once: bool = False, nodes: int = 6) -> Engine:
+def cluster(release, at_once=False, nodes=6):
     made = engine_for(release, {"percentageOfNodesToScore": 100})
     feed = EventFeed(made)
     for number in range(nodes):
@@ -35,25 +31,25 @@ def cluster(release: str, at_once: bool = False, nodes: int = 6) -> Engine:
     return made
 
 
-def scored(made: Engine, new: Pod) -> set[str]:
+def scored(made, new):
     ranking = made.schedule(new).details.ranking
     assert ranking is not None
     return set(ranking.by_priority)
 
 
-def plain(name: str, **more: object) -> Pod:
+def plain(name, **more):
     return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, labels={"app": "x"}, **more)
 
 
 @pytest.mark.parametrize("release", SKIPPED)
 class TestWhoSkips:
-    def test_a_pod_without_wishes(self, release: str) -> None:
+    def test_a_pod_without_wishes(self, release):
         """Plugins to which it makes no difference are absent, as their release has it."""
         made = cluster(release)
         everybody = ALWAYS | SKIPPED["1.34"]
         assert scored(made, plain("a")) == everybody - SKIPPED[release]
 
-    def test_pod_affinity_skips_until_a_pod_counts(self, release: str) -> None:
+    def test_pod_affinity_skips_until_a_pod_counts(self, release):
         """Liked pods count only where their node has the topology key."""
         made = cluster(release)
         EventFeed(made).put(node("bare"))
@@ -65,14 +61,14 @@ class TestWhoSkips:
         made.assume(plain("q"), "n1")
         assert "InterPodAffinity" in scored(made, liking)
 
-    def test_what_existing_pods_like_counts(self, release: str) -> None:
+    def test_what_existing_pods_like_counts(self, release):
         """A preference of a pod that is there is asked about a pod without any."""
         made = cluster(release)
         made.assume(plain("p", affinity=LIKES), "n0")
         assert "InterPodAffinity" in scored(made, plain("a"))
         assert ("InterPodAffinity" in scored(made, pod("b"))) is (release == "1.27")
 
-    def test_wishes_are_scored(self, release: str) -> None:
+    def test_wishes_are_scored(self, release):
         """With constraints and preferences of its own a pod is scored by all that look at them."""
         likes = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [likes]}}
@@ -82,7 +78,7 @@ class TestWhoSkips:
 
 @pytest.mark.parametrize("release", ["1.28", "1.34"])
 class TestAllWaysAgree:
-    def test_quick_read_off_and_long(self, release: str) -> None:
+    def test_quick_read_off_and_long(self, release):
         """While pods that like others come and go, hosts are the same on the quick path, and details have the scores of whole cycles."""
         made, read, quick = cluster(release), cluster(release, at_once=True), cluster(release)
         draw, shapes = random.Random(7), ({}, {}, {"affinity": LIKES}, {"topologySpreadConstraints": [SPREAD]})

@@ -1,10 +1,7 @@
 """Facts of releases: the table of releases and the facts say the same, and each fact has a cluster that shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade.traits import TRAITS
 from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS
-from tests.support.factshows import Json, answer_of, answers, cut_down, differs, sides
+from tests.support.factshows import answer_of, answers, cut_down, differs, sides
 
 AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
 """Cells of what is around a decision: the queue, events and the API server."""
@@ -34,9 +31,9 @@ BETWEEN_KINDS = "1.17"
 """The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""
 
 
-def cells(part: object, path: str = "") -> dict[str, object]:
+def cells(part, path=""):
     """The cells of a release that decide, by their paths."""
-    found: dict[str, object] = {}
+    found = {}
     for name in type(part).__struct_fields__:
         value, place = getattr(part, name), f"{path}{name}"
         if isinstance(value, CellGroup):
@@ -51,34 +48,34 @@ def cells(part: object, path: str = "") -> dict[str, object]:
 class TestFacts:
     """The facts as a table."""
 
-    def test_each_has_a_name_of_its_own(self) -> None:
+    def test_each_has_a_name_of_its_own(self):
         """No two facts have one id."""
         assert len(BY_ID) == len(FACTS)
 
-    def test_they_are_in_the_order_of_releases(self) -> None:
+    def test_they_are_in_the_order_of_releases(self):
         """Facts come oldest first."""
         known = list(ALL_RELEASES)
         assert [known.index(fact.release) for fact in FACTS] == sorted(known.index(fact.release) for fact in FACTS)
 
     @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
-    def test_its_cells_differ_from_the_release_before(self, fact: object) -> None:
+    def test_its_cells_differ_from_the_release_before(self, fact):
         """Each cell of a fact has another value in its release than in the one before."""
         assert isinstance(fact, type(FACTS[0]))
         release, before = ALL_RELEASES[fact.release], release_before(fact.release)
         assert [cell for cell in fact.cells if value_of(release, cell) == value_of(before, cell)] == []
 
-    def test_their_needs_are_traits(self) -> None:
+    def test_their_needs_are_traits(self):
         """What a fact needs is a trait that is looked for."""
         assert {name for fact in FACTS for need in fact.needs for name in need.split("|")} <= TRAITS
 
-    def test_they_are_about_rules(self) -> None:
+    def test_they_are_about_rules(self):
         """A fact is about a plugin of the framework, a rule of older releases, or a subject."""
         older = {name for release in ALL_RELEASES.values() for name in (*release.predicates, *release.priorities, *release.ordering)}
         gated = {effect.registers_priority for release in ALL_RELEASES.values() for effect in release.gate_effects}
         assert {fact.plugin for fact in FACTS} <= {*DEFAULT_REGISTRY, *older, *gated, *SUBJECTS}
 
     @pytest.mark.parametrize(("before", "after"), PAIRS)
-    def test_every_difference_of_the_table_is_a_fact(self, before: str, after: str) -> None:
+    def test_every_difference_of_the_table_is_a_fact(self, before, after):
         """Each cell in which two neighbours differ belongs to a fact of the newer one."""
         if after == BETWEEN_KINDS:
             assert facts_of(after)
@@ -88,25 +85,25 @@ class TestFacts:
         differing = [name for name in {**one, **other} if one.get(name) != other.get(name)]
         assert [name for name in differing if not any(f"{name}.".startswith(f"{cell}.") for cell in told)] == []
 
-    def test_undone_facts_leave_the_release_before(self) -> None:
+    def test_undone_facts_leave_the_release_before(self):
         """A release without all of its facts has every cell of the one before."""
         pairs = [pair for pair in PAIRS if pair[1] != BETWEEN_KINDS]
         assert len(pairs) == len(ALL_RELEASES) - 2
         for before, after in pairs:
             assert cells(undone(ALL_RELEASES[after], facts_of(after))) == cells(ALL_RELEASES[before])
 
-    def test_facts_between(self) -> None:
+    def test_facts_between(self):
         """The facts of a way are those of the releases after its beginning."""
         assert facts_between("1.28", "1.30") == (*facts_of("1.29"), *facts_of("1.30"))
 
-    def test_the_life_of_a_rule(self) -> None:
+    def test_the_life_of_a_rule(self):
         """A rule's facts are found by its name."""
         assert [fact.id for fact in life_of("ImageLocality")] == [
             *("image-bound-by-container", "images-on-all-nodes", "init-images-count", "image-volumes-count")
         ]
 
 
-def seen(answer: Json, cycle: int, field: str) -> Any:
+def seen(answer, cycle, field):
     """What *answer* has in *field* of one cycle."""
     found = answer["cycles"][cycle] if "cycles" in answer else {"host": None, **answer}
     if field == "preemption":
@@ -115,7 +112,7 @@ def seen(answer: Json, cycle: int, field: str) -> Any:
     return found[field] if field in found else found.get("priorities", {}).get(field)
 
 
-def check(shown: tuple[str, Any, Any], *both: Json) -> None:
+def check(shown, *both):
     """Hold what *both* answers have in the first cycle in which they differ against what is *shown*."""
     field, *wanted = shown
     cycles = [found.get("cycles", []) for found in both]
@@ -129,22 +126,22 @@ class TestShows:
     """Each fact on a small cluster, on which it alone changes the answer."""
 
     @pytest.mark.parametrize("name", CLUSTERS)
-    def test_it_alone_changes_the_answer(self, name: str) -> None:
+    def test_it_alone_changes_the_answer(self, name):
         """The release answers otherwise than the same release without this fact."""
         assert differs(CLUSTERS[name], BY_ID[name])
 
     @pytest.mark.parametrize("name", forms.ANSWERS)
-    def test_the_answers_of_both(self, name: str) -> None:
+    def test_the_answers_of_both(self, name):
         """The release answers as it should with the fact, and as the release before without it."""
         check(forms.ANSWERS[name], *answers(CLUSTERS[name], BY_ID[name])[::-1])
 
     @pytest.mark.parametrize("name", TRIALS)
-    def test_it_alone_changes_the_trial(self, name: str) -> None:
+    def test_it_alone_changes_the_trial(self, name):
         """The same, where no case shows it."""
         with_it, without = map(TRIALS[name], sides(BY_ID[name]))
         assert with_it != without
 
-    def test_no_fact_is_without(self) -> None:
+    def test_no_fact_is_without(self):
         """Each fact has a cluster or a trial that shows it."""
         assert {fact.id for fact in FACTS} == {*CLUSTERS, *TRIALS}
 
@@ -153,7 +150,7 @@ SENTENCES = [(release, *next(iter(row.items()))) for release, rows in forms.SENT
 
 
 @pytest.mark.parametrize(("release", "written"), [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES])
-def test_each_sentence_on_a_cluster(release: str, written: Any) -> None:
+def test_each_sentence_on_a_cluster(release, written):
     """What the newest releases do otherwise than those before them shows on a small cluster."""
     case = CLUSTERS[written] if isinstance(written, str) else forms.cluster({key: written[key] for key in written if key != "shows"})
     both = [answer_of(case, one) for one in (release_before(release), ALL_RELEASES[release])]
@@ -163,7 +160,7 @@ def test_each_sentence_on_a_cluster(release: str, written: Any) -> None:
         check(written["shows"], *both)
 
 
-def test_a_line_that_is_neither() -> None:
+def test_a_line_that_is_neither():
     """A paragraph has one sentence: a line with a misspelt key is refused."""
     with pytest.raises(ValueError, match="a second sentence: need: volumes"):
         fact._read(["what it does", "need: volumes"])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import attrs
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.pods.requests import exact_sums
 from kubeclassic.core.queue.backoff import Clock
@@ -25,7 +23,7 @@ WITH_HINTS = {f"1.{minor}": minor < 32 for minor in range(28, 37)}
 """Release -> whether the gate has to be set."""
 HARD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
 TERM = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
-WANTS: dict[str, dict[str, Any]] = {
+WANTS = {
     "NodeAffinity": {"nodeSelector": {"disk": "fast"}},
     "NodeName": {},
     "TaintToleration": {},
@@ -42,31 +40,30 @@ GUESTS = st.sampled_from(("g0", "g1", "g2"))
 LABELS = st.sampled_from(({}, {"app": "a"}, {"app": "b"}))
 
 
-Traits = tuple[Any, ...]
 ZONES, DISKS = st.sampled_from(("x", "y", "")), st.sampled_from(("fast", ""))
 TAINTS = st.sampled_from(([], [], [{"key": "t", "effect": "NoSchedule"}], [{"key": "t", "effect": "NoExecute"}]))
-NODES: st.SearchStrategy[Traits] = st.tuples(st.tuples(ZONES, DISKS), TAINTS, st.sampled_from((False, False, True)), st.sampled_from("124"))
+NODES = st.tuples(st.tuples(ZONES, DISKS), TAINTS, st.sampled_from((False, False, True)), st.sampled_from("124"))
 """What can change of a node: its labels, its taints, whether it is cordoned, its cpu."""
-PODS: st.SearchStrategy[Traits] = st.tuples(LABELS, st.sampled_from("12"))
+PODS = st.tuples(LABELS, st.sampled_from("12"))
 """What can change of a pod on a node: its labels and its request of cpu."""
-PLACES: st.SearchStrategy[Traits] = st.tuples(NAMES, st.booleans())
+PLACES = st.tuples(NAMES, st.booleans())
 """What cannot change of such a pod: its node and whether it has a host port."""
 
 
-def node_of(name: str, traits: Traits) -> Node:
+def node_of(name, traits):
     """The node of that name."""
     (zone, disk), taints, cordoned, cpu = traits
     labels = {key: value for key, value in {"zone": zone, "disk": disk}.items() if value}
     return node(name, labels=labels, taints=taints, unschedulable=cordoned, cpu=cpu)
 
 
-def pod_of(name: str, place: Traits, traits: Traits) -> Pod:
+def pod_of(name, place, traits):
     """The pod of that name."""
     ports = [{"containerPort": 1, "hostPort": 80}] if place[1] else []
     return made(name, on=place[0], labels=traits[0], requests={"cpu": traits[1]}, ports=ports)
 
 
-def made(name: str, *, ports: Any = (), requests: Any = None, **spec: Any) -> Pod:
+def made(name, *, ports=(), requests=None, **spec):
     """A pod with host ports."""
     containers = [{"name": "c", "image": "i", "resources": {"requests": requests or {}}, "ports": list(ports)}]
     return pod(name, containers=containers, **spec, metadata={"uid": f"uid-{name}"})
@@ -82,7 +79,7 @@ class Bench:
     router: FrameworkEvents = attrs.field(init=False)
     clock: Clock = attrs.field(factory=Clock)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         gates = {"featureGates": {"SchedulerQueueingHints": True}} if WITH_HINTS[self.release] else {}
         self.engine = engine_for(self.release, gates)
         queue = self.engine.flow.queue(self.clock)
@@ -91,7 +88,7 @@ class Bench:
         assert isinstance(router, FrameworkEvents)
         self.queue, self.router = queue, router
 
-    def is_refused(self, pending: Pod) -> bool:
+    def is_refused(self, pending):
         """Try *pending* for the first time; True if it is parked."""
         self.router.put(pending)
         item = self.queue.pop()
@@ -103,11 +100,11 @@ class Bench:
         self.queue.add_unschedulable(item, self.queue.cycle)
         return self.is_parked(pending)
 
-    def is_parked(self, pending: Pod) -> bool:
+    def is_parked(self, pending):
         """Whether no event has moved *pending*."""
         return any(one.key == pending.key for one in self.queue.contents().unschedulable)
 
-    def fits(self, pending: Pod) -> bool:
+    def fits(self, pending):
         """Whether *pending* would get a node now."""
         return self.engine.schedule(pending).host is not None
 
@@ -115,7 +112,7 @@ class Bench:
 @pytest.mark.parametrize("plugin", WANTS)
 @examples(0.4)
 @given(data=st.data(), release=st.sampled_from(sorted(WITH_HINTS)))
-def test_who_stays_parked_fits_nowhere(plugin: str, data: st.DataObject, release: str) -> None:
+def test_who_stays_parked_fits_nowhere(plugin, data, release):
     """After any event a pod that is still parked would be rejected once more."""
     bench, wants = Bench(release), dict(WANTS[plugin])
     ports = [{"containerPort": 1, "hostPort": wants.pop("ports")}] if "ports" in wants else []
@@ -132,9 +129,7 @@ def test_who_stays_parked_fits_nowhere(plugin: str, data: st.DataObject, release
     assert not bench.is_parked(pending) or not bench.fits(pending)
 
 
-def _happen(
-    bench: Bench, data: st.DataObject, there: dict[str, Traits], guests: dict[str, Traits], places: dict[str, Traits], plugin: str
-) -> None:
+def _happen(bench, data, there, guests, places, plugin):
     cells = bench.engine.algorithm.release.queueing
     every = {"n0", "n1", "n2"}
     spreads = plugin == "PodTopologySpread"
@@ -174,7 +169,7 @@ def _happen(
         bench.router.put(pod_of(name, places[name], (labels, cpu)))
 
 
-def test_room_of_what_is_asked_for_alone() -> None:
+def test_room_of_what_is_asked_for_alone():
     """A pod that takes less of something leaves no room to a pod that asks for none of it."""
     smaller = [made("g", on="n0", requests={"cpu": number, "memory": "1Gi"}) for number in ("2", "1")]
     for cpu, wakes in (("0", False), ("1", True)):
@@ -182,7 +177,7 @@ def test_room_of_what_is_asked_for_alone() -> None:
         assert hints.pod_leaves_room(pending, *smaller, requests=partial(exact_sums, gates={}), nominated=False) is wakes
 
 
-def test_labels_that_matched_before() -> None:
+def test_labels_that_matched_before():
     """Another label of a pod that matches a term of affinity already wakes nobody."""
     pending = made("p", **WANTS["InterPodAffinity, affinity"])
     matches, still, never = (made("g", on="n0", labels=labels) for labels in ({"app": "a"}, {"app": "a", "b": "b"}, {"app": "b"}))

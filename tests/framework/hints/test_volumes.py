@@ -1,12 +1,7 @@
 """What hints of plugins about volumes, devices and pods say in each case of the original's rules."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework import hints
 from tests.support.build import node, obj, pod
 from tests.support.devicebuild import exactly, made
@@ -16,13 +11,12 @@ CLAIMED = pod("p", volumes=[OF_CLAIM, {"name": "e", "ephemeral": {"volumeClaimTe
 PLAIN = pod("p")
 
 
-def some(kind: str, name: str, **more: Any) -> KubeObject:
+def some(kind, name, **more):
     """An object of *kind*."""
-    found: KubeObject = obj({"kind": kind, "metadata": {"name": name, **more.pop("metadata", {})}, **more})
-    return found
+    return obj({"kind": kind, "metadata": {"name": name, **more.pop("metadata", {})}, **more})
 
 
-def claim(name: str, namespace: str = "default") -> KubeObject:
+def claim(name, namespace="default"):
     """A claim to a volume."""
     return some("PersistentVolumeClaim", name, metadata={"namespace": namespace})
 
@@ -31,13 +25,13 @@ def claim(name: str, namespace: str = "default") -> KubeObject:
     ("new", "used", "named"),
     [(claim("c"), True, True), (claim("p-e"), True, False), (claim("x"), False, False), (claim("c", "other"), False, False)],
 )
-def test_claims(new: KubeObject, used: bool, named: bool) -> None:
+def test_claims(new, used, named):
     """A claim counts if a volume of the pod has it; for some plugins that of an ephemeral volume does not."""
     assert hints.claim_is_used(CLAIMED, None, new) is used
     assert hints.claim_is_named(CLAIMED, None, new) is named
 
 
-def test_classes() -> None:
+def test_classes():
     """A new class counts, and one with other topologies; for VolumeZone only one that waits for its first consumer."""
     topology = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
     first, other = some("StorageClass", "s"), some("StorageClass", "s", allowedTopologies=topology)
@@ -46,7 +40,7 @@ def test_classes() -> None:
     assert [hints.class_waits(PLAIN, None, new) for new in (first, waits)] == [False, True]
 
 
-def capacity(amount: str | None, largest: str | None = None) -> KubeObject:
+def capacity(amount, largest=None):
     """A report of storage."""
     sizes = {"capacity": amount, "maximumVolumeSize": largest}
     return some("CSIStorageCapacity", "c", storageClassName="s", **{key: value for key, value in sizes.items() if value is not None})
@@ -60,15 +54,15 @@ def capacity(amount: str | None, largest: str | None = None) -> KubeObject:
         (capacity("5Gi", "1Gi"), capacity("1Gi", "2Gi"), True), (capacity("1Gi", "1Gi"), capacity("5Gi", "1Gi"), False),
     ],
 )  # fmt: skip
-def test_capacities(old: KubeObject | None, new: KubeObject, helps: bool) -> None:
+def test_capacities(old, new, helps):
     """What counts is the largest volume, or else the capacity, if it grows."""
     assert hints.capacity_grows(PLAIN, old, new) is helps
 
 
-def test_limits() -> None:
+def test_limits():
     """The limit of a driver has to grow; without one it is 0."""
 
-    def limits(**counts: int | None) -> KubeObject:
+    def limits(**counts):
         counted = {name: {} if count is None else {"allocatable": {"count": count}} for name, count in counts.items()}
         return some("CSINode", "n", spec={"drivers": [{"name": name, "nodeID": "n", **more} for name, more in counted.items()]})
 
@@ -80,7 +74,7 @@ def test_limits() -> None:
         assert hints.limit_grows(PLAIN, old, new) is helps
 
 
-def test_pods_that_go() -> None:
+def test_pods_that_go():
     """One that had a volume of a driver counts for limits, if it was on a node, or nominated where that counts."""
     gone = pod("q", on="n", volumes=[OF_CLAIM])
     nominated = pod("q", volumes=[OF_CLAIM], status={"nominatedNodeName": "n"})
@@ -91,7 +85,7 @@ def test_pods_that_go() -> None:
     assert not hints.pod_leaves_disk(CLAIMED, pod("q", on="n", namespace="other", volumes=[OF_CLAIM]), None)
 
 
-def test_claims_to_devices() -> None:
+def test_claims_to_devices():
     """A claim that gives its devices back helps every pod with claims; another change only the pod that uses it."""
     spec = {"devices": {"requests": [{"name": "r", "exactly": exactly()}]}}
     mine = made("ResourceClaim", "c", spec, metadata={"namespace": "default", "uid": "1"})
@@ -99,7 +93,7 @@ def test_claims_to_devices() -> None:
     allocation = {"allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}}}
     held = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"}, status=allocation)
 
-    def hint(old: Any, new: Any, found: Any = (mine,)) -> bool:
+    def hint(old, new, found=(mine,)):
         return hints.claim_changes(PLAIN, old, new, claims=lambda one: found)
 
     assert [hint(None, mine), hint(held, other)] == [True, True]
@@ -107,7 +101,7 @@ def test_claims_to_devices() -> None:
     assert not hint(None, mine, "could not find ResourceClaim")
 
 
-def test_anti_affinity_of_others() -> None:
+def test_anti_affinity_of_others():
     """Upstream: a pod that goes counts only if the waiting pod's own terms match it, not if its terms matched the waiting pod."""
     terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
@@ -116,7 +110,7 @@ def test_anti_affinity_of_others() -> None:
     assert hints.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
 
 
-def test_wider_hints() -> None:
+def test_wider_hints():
     """From 1.36 on pods count that avoided the pod, that are nominated, and its own labels."""
     terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
@@ -135,7 +129,7 @@ def test_wider_hints() -> None:
     ("compares", "old", "helps"),
     [(True, {}, True), (True, {"zone": "x"}, False), (True, {"zone": "y"}, True), (False, {"zone": "x"}, True)],
 )
-def test_domains(compares: bool, old: dict[str, str], helps: bool) -> None:
+def test_domains(compares, old, helps):
     """From 1.33 on a node has to change its domain, before it has to have one."""
     terms = [{"labelSelector": {}, "topologyKey": "zone"}]
     waiting = pod("p", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
@@ -143,10 +137,10 @@ def test_domains(compares: bool, old: dict[str, str], helps: bool) -> None:
     assert hints.affine_node_changes(waiting, node("n", labels=old), new, compares=compares) is helps
 
 
-def test_room() -> None:
+def test_room():
     """A node has to be large enough for the pod alone, and to have more than before of what the pod wants."""
 
-    def asks(one: Pod) -> dict[str, int]:
+    def asks(one):
         return {"cpu": 2000}
 
     small, large, full = node("n", cpu="1"), node("n", cpu="4"), node("n", cpu="4", memory="64Gi")

@@ -1,7 +1,5 @@
 """What the queue of 1.17 to 1.23 does otherwise than that of 1.27."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic.core.queue.backoff import SECOND, nanoseconds
@@ -15,7 +13,7 @@ SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "defaul
 
 class TestEvents:
     @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False), ("1.22", False), ("1.27", False)])
-    def test_which_pods_an_event_moves(self, release: str, moved: bool) -> None:
+    def test_which_pods_an_event_moves(self, release, moved):
         """Up to 1.20 any event moves any pod; later that of a service moves no pod that NodeResourcesFit rejected."""
         bench = Bench.of(release)
         bench.failed(named("p"), FIT)
@@ -23,7 +21,7 @@ class TestEvents:
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
     @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", True), ("1.22", False)])
-    def test_events_of_services(self, release: str, moved: bool) -> None:
+    def test_events_of_services(self, release, moved):
         """Up to 1.21 a new service moves pods that a plugin without events of its own rejected."""
         bench = Bench.of(release)
         bench.failed(named("p"), NAMES)
@@ -31,7 +29,7 @@ class TestEvents:
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
     @pytest.mark.parametrize(("release", "moved"), [("1.21", True), ("1.22", False)])
-    def test_a_node_that_is_too_small(self, release: str, moved: bool) -> None:
+    def test_a_node_that_is_too_small(self, release, moved):
         """From 1.22 on a new node moves only pods that it may take."""
         bench = Bench.of(release)
         bench.failed(named("p", requests={"cpu": "8"}))
@@ -39,7 +37,7 @@ class TestEvents:
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
     @pytest.mark.parametrize(("release", "moved"), [("1.23", False), ("1.24", True)])
-    def test_taints_that_evict(self, release: str, moved: bool) -> None:
+    def test_taints_that_evict(self, release, moved):
         """Up to 1.23 a new node with a NoExecute taint moves no pod that does not tolerate it."""
         bench = Bench.of(release)
         bench.failed(named("p"))
@@ -47,7 +45,7 @@ class TestEvents:
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
     @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False)])
-    def test_an_update_of_a_node_while_no_pod_is_parked(self, release: str, moved: bool) -> None:
+    def test_an_update_of_a_node_while_no_pod_is_parked(self, release, moved):
         """Up to 1.20 it counts as a move, even if nothing has changed, so a pod that is being tried backs off."""
         bench = Bench.of(release)
         bench.router.put(node("n"))
@@ -59,7 +57,7 @@ class TestEvents:
 
 class TestWaiting:
     @pytest.mark.parametrize(("release", "seconds"), [("1.17", 60), ("1.23", 60), ("1.24", 300), ("1.27", 300)])
-    def test_the_longest_time_without_a_try(self, release: str, seconds: int) -> None:
+    def test_the_longest_time_without_a_try(self, release, seconds):
         """Up to 1.23 a parked pod is tried again after a minute, later after five; this is checked every 30 seconds."""
         bench = Bench.of(release)
         bench.failed(named("p"))
@@ -69,14 +67,14 @@ class TestWaiting:
             assert bench.parts[2] == parked
 
     @pytest.mark.parametrize(("release", "active"), [("1.17", True), ("1.20", True), ("1.21", False)])
-    def test_an_update_ends_the_backoff(self, release: str, active: bool) -> None:
+    def test_an_update_ends_the_backoff(self, release, active):
         """Up to 1.20 a parked pod that is changed is active at once, and one that backs off, too."""
         bench = Bench.of(release)
         bench.failed(named("p"))
         bench.router.put(named("p", tolerations=[{"operator": "Exists"}]))
         assert bench.parts == ((1, 0, 0) if active else (0, 1, 0))
 
-    def test_failures_by_name(self) -> None:
+    def test_failures_by_name(self):
         """In 1.17 failures are kept by the pod's name, and forgotten 20 seconds after the last; later the entry counts its attempts."""
         for release, first, then in (("1.17", 2, 1), ("1.18", 2, 4)):
             bench, found = Bench.of(release), []
@@ -99,7 +97,7 @@ class TestWaiting:
             ("1.21", "Pod default/p is already present in unschedulable queue"),
         ],
     )
-    def test_a_pod_that_is_there(self, release: str, text: str) -> None:
+    def test_a_pod_that_is_there(self, release, text):
         """A pod that is parked is refused, in the words of the release."""
         bench = Bench.of(release)
         item = bench.failed(named("p"))

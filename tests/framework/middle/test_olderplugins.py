@@ -1,12 +1,7 @@
 """The plugins that only the first releases of the framework have, by example."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import RequestedToCapacityRatioArgs, ShapePoint
@@ -18,7 +13,7 @@ HALF = {"cpu": "2", "memory": "4Gi"}
 RISING = (ShapePoint(0, 0), ShapePoint(100, 10))
 
 
-def scores(plugin: Any, new: Pod, *objects: KubeObject, release: str = "1.21", normal: bool = False) -> dict[str, int]:
+def scores(plugin, new, *objects, release="1.21", normal=False):
     """Node -> its score before it is normalized, or after."""
     cycle = cycle_of(new, *objects, release=release)
     batch = Batch(cycle.table)
@@ -28,7 +23,7 @@ def scores(plugin: Any, new: Pod, *objects: KubeObject, release: str = "1.21", n
 
 
 class TestAllocation:
-    def test_without_resources_all_are_alike(self) -> None:
+    def test_without_resources_all_are_alike(self):
         """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
         plugin = older.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
         assert scores(plugin, pod("new", requests=HALF), node("n")) == {"n": 0}

@@ -1,15 +1,9 @@
 """What 1.17 to 1.22 make of a Policy, and of a provider's name."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.policy.check import check_translated, release_with_policies
 from kubeclassic.framework.policy.profile import configuration_of_policy, configuration_of_provider
@@ -26,38 +20,38 @@ PRESENCE = {"labelsPresence": {"labels": ["disk"], "presence": True}}
 NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
-def translated(release: str, gates: str = "", weight: int = 1, **policy: Any) -> KubeSchedulerConfiguration:
+def translated(release, gates="", weight=1, **policy):
     """What *release* makes of the Policy."""
     given = read_policy({**HEAD, **policy})
     return configuration_of_policy(given, FRAMEWORK_RELEASES[release], gates=gates, hard_pod_affinity_weight=weight)
 
 
-def names(config: KubeSchedulerConfiguration, point: str) -> list[str]:
+def names(config, point):
     """The plugins at an extension point."""
     return [plugin.name for plugin in config.profiles[0].plugins[point].enabled]
 
 
-def weights(config: KubeSchedulerConfiguration) -> dict[str, int]:
+def weights(config):
     """Score plugin -> weight."""
     return {plugin.name: plugin.weight for plugin in config.profiles[0].plugins["score"].enabled}
 
 
-def refusal(release: str, **policy: Any) -> str:
+def refusal(release, **policy):
     """Why *release* refuses the Policy."""
     registry = registry_of(FRAMEWORK_RELEASES[release])
     return refusal_text(PolicyError, lambda: build_profiles(translated(release, **policy), registry))
 
 
-def named(*rules: str) -> list[dict[str, Any]]:
+def named(*rules):
     return [{"name": rule} for rule in rules]
 
 
-def weighed(**rules: int) -> list[dict[str, Any]]:
+def weighed(**rules):
     return [{"name": rule, "weight": weight} for rule, weight in rules.items()]
 
 
 class TestFilters:
-    def test_a_plugin_of_two_rules(self) -> None:
+    def test_a_plugin_of_two_rules(self):
         """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so first."""
         twice = named("GeneralPredicates", "HostName")
         assert names(translated("1.20", predicates=twice), "filter").count("NodeName") == 1
@@ -67,7 +61,7 @@ class TestFilters:
 
 
 class TestScores:
-    def test_weights_are_cut_to_32_bits(self) -> None:
+    def test_weights_are_cut_to_32_bits(self):
         """One that becomes negative makes those after it too high; 1.17 looks at them before they are cut."""
         huge = weighed(BalancedResourceAllocation=5 * 10**17, NodeAffinityPriority=1)
         assert weights(translated("1.22", priorities=huge))["NodeResourcesBalancedAllocation"] == -743309312
@@ -77,7 +71,7 @@ class TestScores:
 
 class TestArguments:
     @pytest.mark.parametrize(("release", "labels"), [("1.18", ()), ("1.17", ("disk",))])
-    def test_an_argument_under_the_name_of_a_rule(self, release: str, labels: tuple[str, ...]) -> None:
+    def test_an_argument_under_the_name_of_a_rule(self, release, labels):
         """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""
         rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
         found = translated(release, predicates=rules)
@@ -85,7 +79,7 @@ class TestArguments:
         assert refusal("1.22", predicates=rules).endswith('plugin "NodeLabel": want args to be of type NodeLabelArgs, got <nil>')
 
     @pytest.mark.parametrize(("release", "weight"), [("1.19", 0), ("1.18", 1)])
-    def test_resources_without_weight(self, release: str, weight: int) -> None:
+    def test_resources_without_weight(self, release, weight):
         """They have weight 1 in 1.18, and are refused later."""
         ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
         rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
@@ -108,12 +102,12 @@ class TestRefusals:
             ("1.17", "Invalid configuration: Predicate type not found for X"),
         ],
     )
-    def test_unknown_rules(self, release: str, text: str) -> None:
+    def test_unknown_rules(self, release, text):
         """The names that are not known, as each release says it."""
         assert refusal(release, predicates=named("X")) == text
         assert refusal(release, priorities=weighed(X=1)) == text.replace("redicate", "riority")
 
-    def test_gates_of_rules(self) -> None:
+    def test_gates_of_rules(self):
         """EvenPodsSpread is a rule in 1.18, but in 1.17 with its gate alone."""
         rules = named("EvenPodsSpread")
         assert "PodTopologySpread" in names(translated("1.18", predicates=rules), "filter")
@@ -144,11 +138,11 @@ class TestRefusals:
             ),
         ],
     )
-    def test_validation(self, release: str, policy: dict[str, Any], text: str) -> None:
+    def test_validation(self, release, policy, text):
         """What is wrong with weights and arguments."""
         assert refusal(release, **policy) == text
 
-    def test_weights_of_one_kind(self) -> None:
+    def test_weights_of_one_kind(self):
         """Label preferences share a plugin, so they have one weight; a second ratio is refused."""
         prefer = [{"name": f"p{i}", "weight": i, "argument": {"labelPreference": {"label": "a"}}} for i in (1, 2)]
         assert refusal("1.20", priorities=prefer) == 'LabelPreference  priority "p2" has a different weight with "p1"'
@@ -156,7 +150,7 @@ class TestRefusals:
         twice = [{"name": name, "weight": 1, "argument": ratio} for name in ("a", "b")]
         assert refusal("1.19", priorities=twice) == 'Priority "b" redeclares custom priority "RequestedToCapacityRatio", from:"a"'
 
-    def test_labels_that_exclude_each_other(self) -> None:
+    def test_labels_that_exclude_each_other(self):
         """A label both present and absent is refused by the plugin, with the field's path from 1.21 on."""
         absent = {"labelsPresence": {"labels": ["disk"], "presence": False}}
         rules = [{"name": "a", "argument": PRESENCE}, {"name": "b", "argument": absent}]
@@ -166,14 +160,14 @@ class TestRefusals:
 
 class TestProviders:
     @pytest.mark.parametrize("release", WITH_POLICIES[:-1])
-    def test_the_autoscalers(self, release: str) -> None:
+    def test_the_autoscalers(self, release):
         """It fills nodes up, where the default one spreads."""
         found = configuration_of_provider("ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7)
         assert "NodeResourcesMostAllocated" in weights(found)
         assert "NodeResourcesLeastAllocated" not in weights(found)
         assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == 7
 
-    def test_what_is_refused(self) -> None:
+    def test_what_is_refused(self):
         """A provider that does not exist, and in 1.17 an affinity weight of 0."""
         with pytest.raises(PolicyError, match='algorithm provider "X" is not registered'):
             configuration_of_provider("X", FRAMEWORK_RELEASES["1.20"])
@@ -184,7 +178,7 @@ class TestProviders:
 
 class TestOptions:
     @pytest.mark.parametrize("release", WITH_POLICIES)
-    def test_a_policy_makes_the_profile(self, release: str, root: Path) -> None:
+    def test_a_policy_makes_the_profile(self, release, root):
         """From its JSON form or its file."""
         rules = {**HEAD, "predicates": named("PodFitsResources"), "priorities": weighed(MostRequestedPriority=1)}
         engine = SchedulerSpec.of(options_of({"release": release, "policy": rules})).read().engine()
@@ -199,13 +193,13 @@ class TestOptions:
             ({"release": "1.20", "policy": {**HEAD, "predicates": named("X")}}, "Invalid configuration: Predicate type not found"),
         ],
     )
-    def test_what_does_not_go_together(self, options: dict[str, Any], message: str) -> None:
+    def test_what_does_not_go_together(self, options, message):
         """Options that the release lacks, or that exclude each other, are refused in one line."""
         assert refusal_text(KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()).startswith(message)
 
 
 class TestCheck:
-    def test_what_runs(self) -> None:
+    def test_what_runs(self):
         """The plugins are shown with the predicates that bring them."""
         found = check_translated({**HEAD, "predicates": named("HostName"), "priorities": []}, FRAMEWORK_RELEASES["1.20"])
         assert [(rule.name, rule.origin) for rule in found.predicates] == [
@@ -216,7 +210,7 @@ class TestCheck:
             "no priorities and no extenders: every node scores 1",
         )
 
-    def test_what_has_no_effect(self) -> None:
+    def test_what_has_no_effect(self):
         """Arguments that are lost, preemption that is not there, and weights that do not count are told."""
         rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}, {"name": "GeneralPredicates"}]
         told = check_translated({**HEAD, "predicates": rules}, FRAMEWORK_RELEASES["1.19"]).warnings
@@ -228,13 +222,13 @@ class TestCheck:
         assert any(text.startswith("alwaysCheckAllPredicates: no effect") for text in first.warnings)
         assert any(text.startswith("predicate PodFitsPorts: accepted, but never runs") for text in first.warnings)
 
-    def test_a_refusal_is_part_of_it(self) -> None:
+    def test_a_refusal_is_part_of_it(self):
         """With where another rule can come from."""
         found = check_translated({**HEAD, "predicates": named("NetworkMinCost")}, FRAMEWORK_RELEASES["1.22"])
         assert found.refused == 'predicate type not found for "NetworkMinCost"'
         assert found.warnings[0].startswith("no release has NetworkMinCost")
 
-    def test_releases_without_policies(self) -> None:
+    def test_releases_without_policies(self):
         """The error says which have them."""
         assert release_with_policies("1.22.6").version == "1.22"
         with pytest.raises(UnknownNameError, match=r"expected 1\.12, .*, 1\.22, or a profile, got 1\.23; Policies ended with 1\.22"):

@@ -1,11 +1,9 @@
 """What 1.17 to 1.26 say of selectors that cannot be read, and decide with gates that are not as by default."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.build import node, pod
-from tests.support.releasewalk import Json, answer
+from tests.support.releasewalk import answer
 from tests.support.volumebuild import EPHEMERAL, bound, using, volume
 
 TWO = [node("a", labels={"zone": "x"}), node("b", labels={"zone": "y"})]
@@ -13,7 +11,7 @@ WEB = {"app": "web"}
 
 
 @pytest.mark.parametrize(("release", "begins"), [("1.20", ""), ("1.21", "[0].matchExpressions[0].values: Invalid value: []string{}: ")])
-def test_a_selector_that_cannot_be_read(release: str, begins: str) -> None:
+def test_a_selector_that_cannot_be_read(release, begins):
     """The fault of a selector names the field from 1.21 on."""
     term = {"weight": 1, "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": []}]}}
     pending = pod("new", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}})
@@ -21,25 +19,25 @@ def test_a_selector_that_cannot_be_read(release: str, begins: str) -> None:
 
 
 @pytest.mark.parametrize(("release", "full"), [("1.26", ["a"]), ("1.27", [])])
-def test_label_keys_alone(release: str, full: list[str]) -> None:
+def test_label_keys_alone(release, full):
     """matchLabelKeys select without a selector until 1.26."""
-    constraint: Json = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app"]}
+    constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app"]}
     pending = pod("new", labels=WEB, topologySpreadConstraints=[constraint])
     found = answer(release, [*TWO, pod("p", on="a", labels=WEB)], [pending], gates={"MatchLabelKeysInPodTopologySpread": True})
     assert sorted(found["failed"]) == full
 
 
 @pytest.mark.parametrize(("release", "full"), [("1.23", ["a"]), ("1.24", [])])
-def test_constraints_of_one_key(release: str, full: list[str]) -> None:
+def test_constraints_of_one_key(release, full):
     """Two constraints of one key both count a node's pods until 1.23; from 1.24 on the later one does."""
-    constraint: Json = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
     both = [{**constraint, "labelSelector": {"matchLabels": {"app": app}}} for app in ("web", "none")]
     found = answer(release, [*TWO, pod("p", on="a", labels=WEB)], [pod("new", labels=WEB, topologySpreadConstraints=both)])
     assert sorted(found["failed"]) == full
 
 
 @pytest.mark.parametrize("release", ["1.21", "1.22"])
-def test_ephemeral_volumes_without_the_gate(release: str) -> None:
+def test_ephemeral_volumes_without_the_gate(release):
     """In 1.21 and 1.22 an ephemeral volume beside a claim is an error while the gate is off, and alone it is ignored."""
     off = {"GenericEphemeralVolume": False}
     found = answer(release, [node("n"), volume("v"), bound("c", "v")], [using("p", EPHEMERAL, "c")], gates=off)

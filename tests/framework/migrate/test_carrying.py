@@ -1,11 +1,7 @@
 """Profiles of older versions as later releases read them."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +11,7 @@ from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.migrate.draft import Migration
 from kubeclassic.framework.migrate.fromplugins import carried
-from kubeclassic.framework.profile import Profile, build_profiles
+from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate.ask import migrate
@@ -25,34 +21,34 @@ GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
 
 
-def document(api: str, *profiles: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def document(api, *profiles, **fields):
     """A configuration in version *api*."""
     own = dict(profiles[0]) if api == "v1alpha1" and profiles else {"profiles": list(profiles)} if profiles else {}
     return {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **own, **fields}
 
 
-def to(found: Migration, release: str) -> list[Profile]:
+def to(found, release):
     """The profiles of what became of it, which *release* accepts."""
     wanted = FRAMEWORK_RELEASES[release]
     return list(build_profiles(read_configuration(found.document, None, wanted), registry_of(wanted)).values())
 
 
-def moved(given: dict[str, Any], first: str, target: str) -> Migration:
+def moved(given, first, target):
     """*given* of *first*, as *target* reads it."""
     return carried(given, FRAMEWORK_RELEASES[first], FRAMEWORK_RELEASES[target])
 
 
-def told(found: Migration) -> dict[str, str]:
+def told(found):
     """Subject -> what is said of it."""
     return {note.subject: note.text for note in found.notes}
 
 
-def scored(name: str, weight: int = 1, *off: str) -> dict[str, Any]:
+def scored(name, weight=1, *off):
     """A profile that scores by a plugin, and not by others."""
     return {"plugins": {"score": {"enabled": [{"name": name, "weight": weight}], "disabled": [{"name": one} for one in off]}}}
 
 
-def test_what_1_17_disabled_in_vain() -> None:
+def test_what_1_17_disabled_in_vain():
     """A plugin that a configuration of 1.17 disables runs there, and so it does in later releases; a note says so."""
     given = document("v1alpha1", {"plugins": {"filter": {"disabled": [{"name": "*"}]}}})
     (before,) = to(moved(given, "1.17", "1.17"), "1.17")
@@ -67,7 +63,7 @@ def test_what_1_17_disabled_in_vain() -> None:
 @pytest.mark.parametrize(
     ("api", "first"), [("v1alpha1", "1.17"), ("v1alpha2", "1.18"), ("v1beta1", "1.20"), ("v1beta2", "1.23"), ("v1beta3", "1.24")]
 )
-def test_every_later_release_takes_it(api: str, first: str) -> None:
+def test_every_later_release_takes_it(api, first):
     """A profile that says nothing is taken by each later release, with the weights that it has by default where plugins are written out."""
     weights = to(moved(document(api), first, first), first)[0].weights
     later = list(FRAMEWORK_RELEASES)[list(FRAMEWORK_RELEASES).index(first) :]
@@ -83,7 +79,7 @@ CARRIED = json.loads((Path(__file__).parent / "carried.json").read_text())
 
 
 @pytest.mark.parametrize("case", CARRIED, ids=[f"{case['says']} {case['from']} to {case['to']}" for case in CARRIED])
-def test_carried(case: dict[str, Any]) -> None:
+def test_carried(case):
     """What is written down for each configuration is what it becomes, which the release accepts."""
     found = moved(case["given"], case["from"], case["to"])
     assert (found.document, [str(note) for note in found.notes]) == (case["becomes"], case["notes"])
@@ -91,14 +87,14 @@ def test_carried(case: dict[str, Any]) -> None:
         assert to(found, case["to"])
 
 
-def test_backwards() -> None:
+def test_backwards():
     """Plugins of all points at once cannot be listed for a release without multiPoint."""
     with pytest.raises(PolicyError, match=r"to: 1\.22 has no multiPoint, by which this profile names its plugins"):
         moved(document("v1"), "1.27", "1.22")
 
 
 ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
-ARGUMENTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+ARGUMENTS = {
     "PodTopologySpread": st.fixed_dictionaries(
         {"defaultConstraints": st.sampled_from(([], [ZONE], [ZONE] * 2))}, optional={"defaultingType": st.sampled_from(("System", "List"))}
     ),
@@ -109,7 +105,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 RELEASES = list(FRAMEWORK_RELEASES)[1:]
 
 
-def refused(ask: Callable[[], object]) -> str | None:
+def refused(ask):
     """Why it is refused; None if it is not."""
     try:
         ask()
@@ -120,7 +116,7 @@ def refused(ask: Callable[[], object]) -> str | None:
 
 @given(data=st.data())
 @examples(2)
-def test_what_its_release_refuses_is_refused(data: st.DataObject) -> None:
+def test_what_its_release_refuses_is_refused(data):
     """A profile is carried over if its own release runs it, and then the newer release does, or says itself why not."""
     first = data.draw(st.sampled_from(RELEASES))
     target = data.draw(st.sampled_from(RELEASES[RELEASES.index(first) :]))
@@ -134,7 +130,7 @@ def test_what_its_release_refuses_is_refused(data: st.DataObject) -> None:
         assert to(moved(written, first, target), target)
 
 
-def test_plugins_of_a_user_are_no_fault() -> None:
+def test_plugins_of_a_user_are_no_fault():
     """A plugin that no release has is carried over, but not with other arguments that are refused."""
     own = {"plugins": {"permit": {"enabled": [{"name": "Mine"}]}}}
     assert migrate(document("v1", own), "1.27", to="1.34").profile == document("v1", own)
@@ -143,7 +139,7 @@ def test_plugins_of_a_user_are_no_fault() -> None:
         migrate(document("v1", {**own, **timeout}), "1.27", to="1.34")
 
 
-def test_the_question_takes_profiles() -> None:
+def test_the_question_takes_profiles():
     """Python migrates a profile as the command does, and checks both on a cluster."""
     node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
     pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}

@@ -1,16 +1,11 @@
 """Policies of 1.17 to 1.22 as profiles of later releases."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.draft import Migration
 from kubeclassic.framework.migrate.fromplugins import migrate_profile, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
@@ -21,7 +16,7 @@ HEAD = {"kind": "Policy", "apiVersion": "v1"}
 LABELS = {"labelsPresence": {"labels": ["disk"], "presence": True}}
 
 
-def migrated(release: str = "1.20", target: str = "1.34", **policy: Any) -> Migration:
+def migrated(release="1.20", target="1.34", **policy):
     """The profile for *target*, which accepts it."""
     wanted = FRAMEWORK_RELEASES[target]
     given = running(read_policy({**HEAD, **policy}), FRAMEWORK_RELEASES[release], AlgorithmConfiguration())
@@ -30,18 +25,18 @@ def migrated(release: str = "1.20", target: str = "1.34", **policy: Any) -> Migr
     return found
 
 
-def weights(found: Migration) -> dict[str, int]:
+def weights(found):
     """Score plugin -> weight."""
     return {plugin["name"]: plugin["weight"] for plugin in found.document["profiles"][0]["plugins"]["score"]["enabled"]}
 
 
-def args(found: Migration, plugin: str) -> dict[str, Any]:
+def args(found, plugin):
     """What is written of the arguments of a plugin."""
     config = found.document["profiles"][0].get("pluginConfig", [])
     return next((entry["args"] for entry in config if entry["name"] == plugin), {})
 
 
-def told(found: Migration, subject: str) -> str:
+def told(found, subject):
     """What is said of a plugin."""
     return " ".join(note.text for note in found.notes if note.subject == subject)
 
@@ -49,7 +44,7 @@ def told(found: Migration, subject: str) -> str:
 class TestProfiles:
     @pytest.mark.parametrize("target", [name for name in FRAMEWORK_RELEASES if name >= "1.23"])
     @pytest.mark.parametrize("release", ["1.17", "1.20", "1.22"])
-    def test_each_release_takes_the_defaults(self, release: str, target: str) -> None:
+    def test_each_release_takes_the_defaults(self, release, target):
         """A Policy without lists becomes a profile that every later release accepts."""
         found = migrated(release, target)
         assert weights(found)["NodeResourcesFit"] == 1
@@ -58,13 +53,13 @@ class TestProfiles:
     @pytest.mark.parametrize(
         ("priority", "strategy"), [("MostRequestedPriority", "MostAllocated"), ("LeastRequestedPriority", "LeastAllocated")]
     )
-    def test_plugins_become_strategies(self, priority: str, strategy: str) -> None:
+    def test_plugins_become_strategies(self, priority, strategy):
         """A plugin that scores allocation is a strategy of NodeResourcesFit, with its weight."""
         found = migrated(priorities=[{"name": priority, "weight": 4}])
         assert weights(found) == {"NodeResourcesFit": 4}
         assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == strategy
 
-    def test_shapes_are_kept(self) -> None:
+    def test_shapes_are_kept(self):
         """RequestedToCapacityRatio keeps its line; a second strategy has no place."""
         ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}], "resources": [{"name": "cpu", "weight": 3}]}
         rules = [
@@ -77,7 +72,7 @@ class TestProfiles:
         assert strategy["resources"] == ratio["resources"]
         assert "one scoring strategy" in told(migrated(priorities=rules), "RequestedToCapacityRatio")
 
-    def test_labels_become_added_affinity(self) -> None:
+    def test_labels_become_added_affinity(self):
         """NodeLabel's filter is required node affinity of all pods; services are left to pods themselves."""
         rules = [{"name": "disk", "argument": LABELS}, {"name": "zone", "argument": {"serviceAffinity": {"labels": ["zone"]}}}]
         found = migrated(predicates=rules)
@@ -86,13 +81,13 @@ class TestProfiles:
         assert "required podAffinity" in told(found, "ServiceAffinity")
 
     @pytest.mark.parametrize(("release", "plugin"), [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")])
-    def test_old_spreading(self, release: str, plugin: str) -> None:
+    def test_old_spreading(self, release, plugin):
         """It becomes the constraints of the system, and its weight that of PodTopologySpread."""
         found = migrated(release, priorities=[{"name": "SelectorSpreadPriority", "weight": 5}])
         assert weights(found) == {"PodTopologySpread": 5}
         assert "another formula" in told(found, plugin)
 
-    def test_what_else_is_told(self) -> None:
+    def test_what_else_is_told(self):
         """Reasons of all plugins, preemption that was not there, and the weight of required affinity."""
         rules = [{"name": "InterPodAffinityPriority", "weight": 1}]
         found = migrated("1.19", alwaysCheckAllPredicates=True, hardPodAffinitySymmetricWeight=7, priorities=rules)
@@ -102,7 +97,7 @@ class TestProfiles:
 
 
 class TestAsking:
-    def test_the_question_takes_these_releases(self) -> None:
+    def test_the_question_takes_these_releases(self):
         """A release with plugins is translated so; points of the other translation mean nothing there."""
         found = migrate({**HEAD, "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}, "1.21", to="1.24")
         assert found.profile["apiVersion"].endswith("/v1beta3")

@@ -1,16 +1,13 @@
 """Policies as the profiles that 1.18 to 1.22 make of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.migrate.draft import LISTING
 from kubeclassic.framework.migrate.fromplugins import listed, running
 from kubeclassic.framework.profile import build_profiles
@@ -18,7 +15,7 @@ from kubeclassic.framework.registry import registry_of
 
 POLICIES = Path(__file__).parents[3] / "examples" / "policies"
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}]
-GIVEN: dict[str, Any] = {
+GIVEN = {
     "predicates": [
         {"name": "PodFitsResources"}, {"name": "NoDiskConflict"},
         {"name": "NoDisk", "argument": {"labelsPresence": {"labels": ["disk"], "presence": False}}},
@@ -37,7 +34,7 @@ GIVEN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def runs(config: KubeSchedulerConfiguration) -> dict[str, Any]:
+def runs(config):
     """What decides: the plugins of each point in order, weights and arguments."""
     (built,) = build_profiles(config, registry_of(config.release)).values()
     args = {name: config.profiles[0].args_of(name, config.context) for name in built.plugins()}
@@ -46,7 +43,7 @@ def runs(config: KubeSchedulerConfiguration) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", LISTING)
-def test_extenders_are_as_the_version_writes_them(version: str) -> None:
+def test_extenders_are_as_the_version_writes_them(version):
     """A release reads all fields of an extender back as the Policy has them: v1alpha2 spells two of them as a Policy does."""
     extender = {
         "urlPrefix": "https://a", "filterVerb": "f", "bindVerb": "b", "weight": 2, "enableHttps": True, "httpTimeout": 1_500_000_000,
@@ -65,7 +62,7 @@ def test_extenders_are_as_the_version_writes_them(version: str) -> None:
     [{}, GIVEN, *(json.loads((POLICIES / name).read_text()) for name in ("kubernetes-classic.json",))],
     ids=["none", "rules", "file"],
 )
-def test_it_runs_as_the_policy_does(version: str, policy: dict[str, Any]) -> None:
+def test_it_runs_as_the_policy_does(version, policy):
     """A release runs of the profile what it runs of the Policy."""
     target, written = LISTING[version], read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
     found = listed(written, AlgorithmConfiguration(), target)
@@ -74,7 +71,7 @@ def test_it_runs_as_the_policy_does(version: str, policy: dict[str, Any]) -> Non
     assert {**read, "args": ()} == {**made, "args": ()}
 
 
-def test_the_version_takes_the_plugins() -> None:
+def test_the_version_takes_the_plugins():
     """In 1.22 plugins that v1beta2 refuses make it a profile of v1beta1."""
     target = LISTING["1.22"]
     for rule, version in (("NodeAffinityPriority", "v1beta2"), ("MostRequestedPriority", "v1beta1")):
@@ -82,7 +79,7 @@ def test_the_version_takes_the_plugins() -> None:
         assert listed(policy, AlgorithmConfiguration(), target).document["apiVersion"].endswith(f"/{version}")
 
 
-def test_what_a_profile_cannot_say() -> None:
+def test_what_a_profile_cannot_say():
     """alwaysCheckAllPredicates is left out with a note, and a ratio without resources gets the usual ones."""
     ratio = {"name": "Ratio", "weight": 2, "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE}}}
     policy = read_policy({"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "priorities": [ratio]})

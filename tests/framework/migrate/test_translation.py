@@ -1,11 +1,8 @@
 """A Policy as a profile: which plugins replace each rule, which notes say so, and that the result is accepted."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,12 +11,10 @@ from hypothesis import strategies as st
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource, load_configuration, load_policy
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.engine import Engine
-from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.migrate.draft import LISTING, TARGETS, Migration, duration_text, target_release
+from kubeclassic.framework.migrate.draft import LISTING, TARGETS, duration_text, target_release
 from kubeclassic.framework.migrate.frompolicy import (
     FALLING,
     MAX_WEIGHT,
@@ -34,7 +29,6 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_lines
 from tests.support.refusals import refusal_text
 
-Json = dict[str, Any]
 HERE = Path(__file__).resolve().parents[3]
 EXAMPLES = HERE / "examples" / "policies"
 CASES = HERE / "tests" / "conformance"
@@ -42,35 +36,35 @@ NEWEST = next(reversed(FRAMEWORK_RELEASES.values()))
 OFF = AlgorithmConfiguration(gates={"TaintNodesByCondition": False})
 
 
-def migrated(release: str = "1.16", config: AlgorithmConfiguration | None = None, **policy: Any) -> Migration:
+def migrated(release="1.16", config=None, **policy):
     """The migration of a Policy with these fields."""
     return migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES[release], config)
 
 
-def priorities(*pairs: tuple[str, int], **arguments: Json) -> list[Json]:
+def priorities(*pairs, **arguments):
     """Entries of ``priorities``: names with weights, then names with an argument and weight 1."""
     plain = [{"name": name, "weight": weight} for name, weight in pairs]
     return plain + [{"name": name, "weight": 1, "argument": argument} for name, argument in arguments.items()]
 
 
-def enabled(found: Migration, point: str) -> list[str]:
+def enabled(found, point):
     """The plugins that the profile names at *point*."""
     return [plugin["name"] for plugin in found.document["profiles"][0]["plugins"][point]["enabled"]]
 
 
-def told(found: Migration, subject: str) -> str:
+def told(found, subject):
     """The texts of all notes on *subject*."""
     return "; ".join(str(note) for note in found.notes if note.subject == subject)
 
 
-def accepted(found: Migration, target: Release = PROFILE_RELEASE) -> Engine:
+def accepted(found, target=PROFILE_RELEASE):
     """A scheduler with the profile, which the validation of *target* and every plugin's constructor have accepted."""
     return framework_engine(read_configuration(found.document, release=target))
 
 
 class TestAccepted:
     @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml")))
-    def test_every_example(self, name: str) -> None:
+    def test_every_example(self, name):
         """The translation of each example is accepted by the validation and by every plugin."""
         if name == "scheduler-config.yaml":
             config = load_configuration(EXAMPLES / name)
@@ -81,7 +75,7 @@ class TestAccepted:
         assert accepted(found).flow.profiles.keys() == {"default-scheduler"}
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_every_policy_that_upstream_accepts(self, release: str) -> None:
+    def test_every_policy_that_upstream_accepts(self, release):
         """The translation refuses exactly those conformance Policies that upstream refuses, and its other results are accepted."""
         (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
         assert family.answers is not None
@@ -96,7 +90,7 @@ class TestAccepted:
             accepted(found)
 
     @staticmethod
-    def _migrated(case: Json, release: str) -> Migration:
+    def _migrated(case, release):
         config = AlgorithmConfiguration(gates=case["config"].get("featureGates") or {})
         policy = case["config"].get("policy")
         return migrate(None if policy is None else read_policy(policy), RELEASES[release], config)
@@ -107,7 +101,7 @@ TRANSLATIONS = json.loads((Path(__file__).parent / "translations.json").read_tex
 
 
 @pytest.mark.parametrize("case", TRANSLATIONS, ids=[case["says"] for case in TRANSLATIONS])
-def test_translation(case: Json) -> None:
+def test_translation(case):
     """What is written down for each Policy is what it becomes, which the release accepts."""
     given = dict(case.get("configuration", {}))
     if "source" in given:
@@ -131,7 +125,7 @@ NO_PROFILE = (
 
 class TestTargets:
     @pytest.mark.parametrize("target", FRAMEWORK_RELEASES)
-    def test_what_the_target_reads(self, target: str) -> None:
+    def test_what_the_target_reads(self, target):
         """The document is of the newest version that the target reads; a release that has no profiles is no target."""
         if target in TARGETS:
             found = migrate(None, RELEASES["1.16"], target=target_release(target, "to"))
@@ -145,7 +139,7 @@ class TestTargets:
         assert text.startswith("to: expected 1.18, ")
         assert text.endswith(f"1.36, got {target}; {target}{NO_PROFILE}")
 
-    def test_other_targets(self) -> None:
+    def test_other_targets(self):
         """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
         older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
         for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36, got 1.99")):
@@ -153,7 +147,7 @@ class TestTargets:
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
     @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
-    def test_every_example(self, name: str, target: Release) -> None:
+    def test_every_example(self, name, target):
         """Each release of the framework accepts the translation of each example, with every plugin that is a default of its own."""
         old = name == "openshift-3.json"
         found = migrate(load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None, target=target)
@@ -161,7 +155,7 @@ class TestTargets:
         assert {"PrioritySort", "DefaultBinder"} <= set(profile.plugins())
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-    def test_limits_of_disks(self, target: Release) -> None:
+    def test_limits_of_disks(self, target):
         """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place."""
         policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
         found, gone = migrate(policy, RELEASES["1.16"], target=target), "EBSLimits" in target.configuration.gone_plugins
@@ -169,7 +163,7 @@ class TestTargets:
         assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-    def test_the_old_formula(self, target: Release) -> None:
+    def test_the_old_formula(self, target):
         """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
         policy = read_policy({"priorities": priorities(("SelectorSpreadPriority", 1))})
         if "SelectorSpread" not in target.configuration.gone_plugins:
@@ -180,27 +174,27 @@ class TestTargets:
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
-def test_durations(seconds: float, text: str) -> None:
+def test_durations(seconds, text):
     """A duration is written in the largest unit of which it is a whole number."""
     assert duration_text(seconds) == text
 
 
 class TestStrategies:
-    def test_opposites_are_weighed_against_each_other(self) -> None:
+    def test_opposites_are_weighed_against_each_other(self):
         """Opposite priorities over the same resources leave their difference, and nothing if they have equal weights."""
         stronger = merged([ResourceStrategy("least", 5, FALLING), ResourceStrategy("most", 2, RISING)])
         assert stronger.document is not None
         assert (stronger.document["type"], stronger.weight, stronger.is_exact) == ("LeastAllocated", Fraction(3), True)
         assert merged([ResourceStrategy("least", 2, FALLING), ResourceStrategy("most", 2, RISING)]).document is None
 
-    def test_of_different_resources_the_heaviest_stay(self) -> None:
+    def test_of_different_resources_the_heaviest_stay(self):
         """Lines over different resources cannot be added; the names of those with less weight are reported as dropped."""
         found = merged([ResourceStrategy("gpu", 1, RISING, {"x/gpu": 1}), ResourceStrategy("least", 2, FALLING)])
         assert found.dropped == ("gpu",)
         assert found.weight == 2
 
     @given(st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)), min_size=2, max_size=4))
-    def test_the_sum_is_the_sum(self, lines: list[tuple[int, list[int]]]) -> None:
+    def test_the_sum_is_the_sum(self, lines):
         """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to whole scores."""
         usages = [
             ResourceStrategy(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True))) for i, (weight, scores) in enumerate(lines)
@@ -216,7 +210,7 @@ class TestStrategies:
         gaps = [found.weight * line.at(u) - total for u, total in zip((0, 40, 100), wanted, strict=True)]
         assert max(gaps) - min(gaps) <= (0 if found.is_exact else found.weight)
 
-    def test_weights_of_resources(self) -> None:
+    def test_weights_of_resources(self):
         """Resources' weights are brought within 1 to 100, and those below 1 are dropped."""
         assert fitted_resources({"cpu": 1000, "memory": 500, "x/gpu": -1}) == ({"cpu": 100, "memory": 50}, True)
         assert fitted_resources({"cpu": 3}) == ({"cpu": 3}, False)
@@ -225,10 +219,10 @@ class TestStrategies:
 class TestWeights:
     @given(
         st.dictionaries(
-            st.text("abc", min_size=1), st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10), min_size=1
+            st.text("abc", min_size=1), st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10), min_size=1, max_size=5
         )
     )
-    def test_ratios_are_kept_unless_told(self, given_weights: dict[str, Fraction]) -> None:
+    def test_ratios_are_kept_unless_told(self, given_weights):
         """Weights are whole numbers of 32 bits; those without a note keep their ratios."""
         found, clipped = fitted(given_weights)
         assert all(1 <= weight <= MAX_WEIGHT for weight in found.values())

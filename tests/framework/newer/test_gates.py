@@ -1,14 +1,10 @@
 """Each gate that decides changes an answer: a small cluster for each, asked with the gate on and off."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import pytest
 
 from kubeclassic.framework.describe import DECIDING, EARLIER
 from kubeclassic.framework.releases import ALL_RELEASES
-from tests.framework.facts.forms import CLUSTERS, Json, case, claim, csi_node, node, pod, spread, storage_class, volume
+from tests.framework.facts.forms import CLUSTERS, case, claim, csi_node, node, pod, spread, storage_class, volume
 from tests.support import build
 from tests.support.factshows import answer_of, cut_down
 from tests.support.replaybuild import at, played, replay, there, told
@@ -19,14 +15,14 @@ WHILE_DELETING = ("SchedulerAsyncPreemption",)
 """Gates that hold a pod back only between two deletions of its victims: the tests of the queue have them."""
 
 
-def moved(plugin: str, driver: str, **disk: Json) -> Json:
+def moved(plugin, driver, **disk):
     """A claim for a disk of a built-in driver, on a node where its CSI driver has it and takes none."""
     bound = volume("v", claim_name="c", **disk)
     there = csi_node("a", (driver, 0), moved=f"kubernetes.io/{plugin}")
     return case([storage_class("local"), node("a"), there, bound, claim("c", volume="v")], pod("p", claims=["c"]))
 
 
-OWN: Mapping[str, Json] = {
+OWN = {
     "min-domains": case(
         [node("a"), pod("there", "a", labels=WEB)],
         pod("p", labels=WEB, topologySpreadConstraints=[{**spread(app="web"), "minDomains": 2}]),
@@ -85,13 +81,13 @@ ROWS = [line.split() for line in SHOWN.strip().splitlines()]
 
 
 @pytest.fixture(scope="module")
-def clusters() -> Mapping[str, Json]:
+def clusters():
     """All clusters by name."""
     return {**cut_down(), **CLUSTERS, **OWN}
 
 
 @pytest.mark.parametrize(("gate", "release", "name"), ROWS)
-def test_it_changes_an_answer(gate: str, release: str, name: str, clusters: Mapping[str, Json]) -> None:
+def test_it_changes_an_answer(gate, release, name, clusters):
     """With the gate on a release answers otherwise than with it off."""
     config = clusters[name]["config"]
     switched = ({**config, "featureGates": {**(config.get("featureGates") or {}), gate: value}} for value in (True, False))
@@ -115,7 +111,7 @@ IN_THE_QUEUE = {
 
 
 @pytest.mark.parametrize("gate", IN_THE_QUEUE)
-def test_it_changes_when_a_pod_is_tried(gate: str) -> None:
+def test_it_changes_when_a_pod_is_tried(gate):
     """With the gate on pods are tried at other times, or not as often."""
     release, events = IN_THE_QUEUE[gate]
     found = []
@@ -125,6 +121,6 @@ def test_it_changes_when_a_pod_is_tried(gate: str) -> None:
     assert found[0] != found[1]
 
 
-def test_each_gate_has_a_case() -> None:
+def test_each_gate_has_a_case():
     """Every gate that decides is tried above, or shows in the queue alone."""
     assert sorted([*(row[0] for row in ROWS), *IN_THE_QUEUE, *WHILE_DELETING]) == sorted([*DECIDING, *EARLIER])

@@ -1,10 +1,5 @@
 """What is worked out by value of a label, or kept from cycle to cycle, is what the plugins say node by node."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,14 +9,11 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import FEW, judged
 from kubeclassic.core.arrays.reduction import Reduction
-from kubeclassic.core.arrays.types import Rows
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.classes import ScoresOfClasses
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.framework.adapters import as_cacheable, as_predicate
 from kubeclassic.framework.config.args import InterPodAffinityArgs
-from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import MAX_NODE_SCORE
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
@@ -48,39 +40,39 @@ SPREAD = st.lists(
 SPECS = st.fixed_dictionaries({}, optional={"affinity": AFFINITY, "topologySpreadConstraints": SPREAD})
 FORMS = st.lists(st.tuples(APPS, SPECS), min_size=1, max_size=3)
 NODES = st.lists(LABELS, min_size=2, max_size=8)
-PLUGINS: dict[str, Callable[[], Any]] = {
+PLUGINS = {
     "InterPodAffinity": lambda: InterPodAffinity(InterPodAffinityArgs(), handle()),
     "PodTopologySpread": plugin,
     "PodTopologySpread without defaults": lambda: plugin(()),
 }
 
 
-def made(name: str, form: tuple[str, dict[str, Any]], on: str = "") -> Pod:
+def made(name, form, on=""):
     """A pod of one of the forms."""
     return pod(name, on=on, labels={"app": form[0]}, **form[1])
 
 
-def outcomes(by: Any, cycle: FrameworkCycle, nodes: Batch) -> list[tuple[str, ...]]:
+def outcomes(by, cycle, nodes):
     """The reasons of the plugin's filter for each node."""
     found = by.filter(cycle.template, nodes, cycle)
     return [tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(nodes.n)]
 
 
-def plain_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
+def plain_scores(by, cycle, rows):
     """PreScore, Score and NormalizeScore of the feasible nodes on *rows*."""
     nodes = Batch(cycle.table, rows)
     assert by.pre_score(cycle.template, nodes, cycle) is None
     return list(by.normalize_score(cycle.template, by.score(cycle.template, nodes, cycle), nodes, cycle))
 
 
-def kept_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
+def kept_scores(by, cycle, rows):
     """The same by way of what is kept for the whole table."""
     rule = as_cacheable(by, True, MAX_NODE_SCORE)
     raw = rule.score(cycle.template, Batch(cycle.table), cycle).take(rows)
     return list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle)) if rule.reduce else raw.tolist()
 
 
-def declared_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int]]:
+def declared_scores(by, cycle, rows):
     """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows; none where it declares none."""
     rule, pod, nodes = as_cacheable(by, True, MAX_NODE_SCORE), cycle.template, Batch(cycle.table, rows)
     declared = rule.sums and rule.sums(pod, cycle)
@@ -98,7 +90,7 @@ def declared_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int
     return [*found, list(reduce(pod, whole, nodes, cycle))]
 
 
-def declared_outcomes(by: Any, cycle: FrameworkCycle) -> list[tuple[str, ...]] | None:
+def declared_outcomes(by, cycle):
     """The reasons of the plugin's filter for all nodes, by the clauses that it declares; None where it declares none."""
     declare = as_predicate(by, True).clauses
     clauses = declare and declare(cycle.template, cycle)
@@ -112,7 +104,7 @@ def declared_outcomes(by: Any, cycle: FrameworkCycle) -> list[tuple[str, ...]] |
 class TestEachPlugin:
     @examples(1)
     @given(labels=NODES, forms=FORMS, at=st.lists(st.integers(0, 7), max_size=8), feasible=st.integers(1, 255))
-    def test_the_whole_table_answers_as_its_rows(self, name: str, labels: Any, forms: Any, at: list[int], feasible: int) -> None:
+    def test_the_whole_table_answers_as_its_rows(self, name, labels, forms, at, feasible):
         """The filter of all nodes gives the reasons of each of them, and kept scores become the scores of the nodes that fit."""
         nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
         pods = [made(f"p{i}", forms[i % len(forms)], f"n{place % len(nodes)}") for i, place in enumerate(at)]
@@ -128,7 +120,7 @@ class TestEachPlugin:
             for found in (kept, *declared_scores(by, cycle, fit)):
                 assert found == plain or len({*found}) == len({*plain}) == 1
 
-    def test_the_first_of_its_kind(self, name: str) -> None:
+    def test_the_first_of_its_kind(self, name):
         """A pod that requires its own kind may be the first one, but on no node that lacks the label."""
         wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]}}  # fmt: skip
@@ -138,7 +130,7 @@ class TestEachPlugin:
         assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
 
     @pytest.mark.parametrize("key", ["zone", KEYS[2]])
-    def test_nodes_that_all_have_peers(self, name: str, key: str) -> None:
+    def test_nodes_that_all_have_peers(self, name, key):
         """The least of the counts that fit is what counts, not zero: with one, two and four peers, and with the first of these left out."""
         nodes = [node(f"n{i}", labels={"zone": f"z{i}", KEYS[2]: f"n{i}"}) for i in range(3)]
         likes = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
@@ -156,13 +148,13 @@ class TestEachPlugin:
 class TestDecisions:
     @examples(1)
     @given(labels=NODES, forms=FORMS, order=st.lists(st.integers(0, 2), min_size=1, max_size=16), leaving=st.integers(0, 15))
-    def test_the_quick_way_is_the_long_way(self, labels: Any, forms: Any, order: list[int], leaving: int) -> None:
+    def test_the_quick_way_is_the_long_way(self, labels, forms, order, leaving):
         """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod left."""
         quick, slow = framework_engine(), framework_engine(memory_bytes=0)
         with verifying():
             assert self.hosts(quick, labels, forms, order, leaving) == self.hosts(slow, labels, forms, order, leaving)
 
-    def hosts(self, engine: Engine, labels: Any, forms: Any, order: list[int], leaving: int) -> list[str | None]:
+    def hosts(self, engine, labels, forms, order, leaving):
         """The host of each pod; before the last one, pod number *leaving* is deleted."""
         feed, found, pods = EventFeed(engine), list[str | None](), list[Pod]()
         for i, item in enumerate(labels):
@@ -180,7 +172,7 @@ class TestDecisions:
 
 
 class TestManyValues:
-    def test_labels_with_many_values(self) -> None:
+    def test_labels_with_many_values(self):
         """Where values are not few, they are in arrays, and mean the same."""
         nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}

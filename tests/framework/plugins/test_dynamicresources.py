@@ -1,15 +1,11 @@
 """DynamicResources: which claims a pod may use, where it can have its devices, and what it does to claims."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from kubeclassic.api.objects import AllocatedDeviceStatus, Condition, DeviceAllocationResult, KubeObject, ResourceClaim
-from kubeclassic.core.engine import Engine
+from kubeclassic.api.objects import AllocatedDeviceStatus, Condition, DeviceAllocationResult
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.framework.config.configuration import read_configuration
@@ -26,7 +22,7 @@ WHERE = "0/2 nodes are available: "
 NOT_HELPFUL = "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 
 
-def scheduler(*objects: KubeObject, release: str = "1.34", **gates: bool) -> Engine:
+def scheduler(*objects, release="1.34", **gates):
     """A scheduler with devices on, in a cluster of *objects*."""
     gates = {"DynamicResourceAllocation": True, **gates} if release != "1.34" else gates
     engine = framework_engine(read_configuration(None, gates, FRAMEWORK_RELEASES[release]))
@@ -34,13 +30,13 @@ def scheduler(*objects: KubeObject, release: str = "1.34", **gates: bool) -> Eng
     return engine
 
 
-def owned(name: str, owner: str, *requests: Any) -> ResourceClaim:
+def owned(name, owner, *requests):
     """A claim that was made for a pod."""
     owners = [{"kind": "Pod", "name": owner, "uid": f"uid-{owner}", "controller": True}]
     return device_claim(name, *(requests or (exactly(),)), metadata={"ownerReferences": owners})
 
 
-def allocated(name: str, where: str, *users: str, device_name: str = "g0") -> ResourceClaim:
+def allocated(name, where, *users, device_name="g0"):
     """A claim with a device of a node, which pods use."""
     field = {"key": "metadata.name", "operator": "In", "values": [where]}
     results = [{"request": "r0", "driver": DRIVER, "pool": where, "device": device_name}]
@@ -59,7 +55,7 @@ class TestPreEnqueue:
             (claiming("p", "from t", c0="other"), "ResourceClaim default/other was not created for pod default/p (pod is not owner)"),
         ],
     )
-    def test_claims_that_cannot_be_used(self, new: Any, text: str) -> None:
+    def test_claims_that_cannot_be_used(self, new, text):
         """A pod waits for claims that are not there, that go, or that were made for another pod."""
         leaving = device_claim("leaving", exactly(), metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
         decision = scheduler(*NODES, leaving, owned("other", "q")).schedule(new)
@@ -67,14 +63,14 @@ class TestPreEnqueue:
 
 
 class TestPreFilter:
-    def test_a_class_that_is_not_there(self) -> None:
+    def test_a_class_that_is_not_there(self):
         """A pod whose claim names an unknown class fits nowhere; requests with alternatives say which."""
         for request, name in ((exactly(of="gone"), "r0"), (either(exactly(), exactly(of="gone")), "r0/s1")):
             decision = scheduler(*NODES, *SLICES, GPU, device_claim("c", request)).schedule(claiming("p", "c"))
             told = f"{WHERE}request {name}: device class gone does not exist. no new claims to deallocate, {NOT_HELPFUL}"
             assert decision.error == told
 
-    def test_alternatives_without_the_gate(self) -> None:
+    def test_alternatives_without_the_gate(self):
         """Without DRAPrioritizedList a request with alternatives is refused."""
         claim = device_claim("c", either(exactly(), exactly()))
         decision = scheduler(*NODES, GPU, claim, DRAPrioritizedList=False).schedule(claiming("p", "c"))
@@ -83,7 +79,7 @@ class TestPreFilter:
 
 
 class TestFilter:
-    def test_an_error_ends_the_cycle(self) -> None:
+    def test_an_error_ends_the_cycle(self):
         """An error of a selector is the error of the cycle."""
         claim = device_claim("c", exactly(1, f'device.attributes["{DRIVER}"].model == "x"'))
         decision = scheduler(*NODES, *SLICES, GPU, claim).schedule(claiming("p", "c"))
@@ -92,7 +88,7 @@ class TestFilter:
 
 
 class TestAccounts:
-    def test_each_device(self) -> None:
+    def test_each_device(self):
         """Of each device that a node reaches it is said what stands against it first, request by request."""
         own = f'device.attributes["{DRIVER}"]'
         pool = a_slice("a", *(device(name, model=model, numa=0) for name, model in (("g0", "t4"), ("g1", "a100"), ("g2", "a100"))), "g3")
@@ -109,7 +105,7 @@ class TestAccounts:
 
 
 class TestPostFilter:
-    def test_a_claim_out_of_reach_is_given_back(self) -> None:
+    def test_a_claim_out_of_reach_is_given_back(self):
         """Of a pod that fits nowhere a claim loses its devices if nobody else uses it."""
         for users, told in ((("p",), "deallocation of ResourceClaim completed"), (("q",), "still not schedulable")):
             engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b", *users))
@@ -118,7 +114,7 @@ class TestPostFilter:
             assert told in (decision.error or "")
             assert bool(engine.listings.resource_claims.holders) == (users == ("q",))
 
-    def test_looking_changes_nothing(self) -> None:
+    def test_looking_changes_nothing(self):
         """A decision that is only looked at gives no claim back."""
         engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b"))
         assert "deallocation" in (Run(engine).ask(_needing(claiming("p", "c"), "2")).error or "")
@@ -127,14 +123,14 @@ class TestPostFilter:
     @pytest.mark.parametrize(
         ("release", "told"), [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")]
     )
-    def test_a_pod_without_claims(self, release: str, told: str) -> None:
+    def test_a_pod_without_claims(self, release, told):
         """In 1.33 nothing is said of a pod without claims; the same when it is tried again."""
         run = Run(scheduler(node("a", cpu="1"), release=release), details=False)
         for name in "xyz":
             error = run.cycle(pod(name, requests={"cpu": "2"})).error or ""
             assert error.startswith(f"0/1 nodes are available: 1 Insufficient cpu. {told}preemption: ")
 
-    def test_after_an_early_rejection(self) -> None:
+    def test_after_an_early_rejection(self):
         """Where an earlier plugin rejects the pod in PreFilter, the plugin has no state: PostFilter errs."""
         volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
         decision = scheduler(*NODES).schedule(pod("p", volumes=volumes))
@@ -145,14 +141,14 @@ OWNED_BY_P = [{"kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}]
 GIVING = made("DeviceClass", "gpus", {"extendedResourceName": "example.com/gpu"})
 
 
-def asking(name: str, **requests: str) -> Any:
+def asking(name, **requests):
     """A pod that asks for extended resources of example.com."""
     asked = {f"example.com/{key}": amount for key, amount in requests.items()}
     return pod(name, requests=asked, metadata={"uid": f"uid-{name}"})
 
 
 class TestExtendedResources:
-    def test_each_node_gives_them_in_its_way(self) -> None:
+    def test_each_node_gives_them_in_its_way(self):
         """A node that has the resource itself gives that; from others come devices, and one with neither is too small."""
         nodes = [node("a", cpu="4"), node("b", cpu="4", allocatable={"example.com/gpu": "1"}), node("c", cpu="4")]
         engine = scheduler(*nodes, SLICES[0], GIVING, release="1.36")
@@ -170,7 +166,7 @@ class TestExtendedResources:
         assert third.error.startswith("0/3 nodes are available: ")
         assert "cannot fit resource" not in third.error  # NodeResourcesFit comes first
 
-    def test_a_resource_that_nothing_gives(self) -> None:
+    def test_a_resource_that_nothing_gives(self):
         """Where NodeResourcesFit ignores a resource that no node has, DynamicResources does not."""
         args = {"pluginConfig": [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/other"]}}]}
         config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [args]}
@@ -179,7 +175,7 @@ class TestExtendedResources:
         found = engine.schedule(asking("p", gpu="1", other="1"))
         assert (found.error or "").startswith(f"{WHERE}2 cannot fit resource. still not schedulable, preemption: ")
 
-    def test_the_claim_of_an_earlier_attempt_is_deleted(self) -> None:
+    def test_the_claim_of_an_earlier_attempt_is_deleted(self):
         """A claim that was made for the pod before keeps it from all nodes, and is deleted."""
         metadata = {"annotations": {"resource.kubernetes.io/extended-resource-claim": "true"}, "ownerReferences": OWNED_BY_P}
         engine = scheduler(*NODES, *SLICES, GIVING, device_claim("old", exactly(of="gpus"), metadata=metadata), release="1.36")
@@ -188,7 +184,7 @@ class TestExtendedResources:
         assert engine.listings.resource_claims.get("default/old") is None
         assert engine.schedule(asking("p", gpu="1")).host == "a"
 
-    def test_with_claims_where_the_node_gives_the_resource(self) -> None:
+    def test_with_claims_where_the_node_gives_the_resource(self):
         """A pod that has claims as well cannot be bound to a node that gives the resource itself, and leaves nothing behind."""
         giving = node("a", cpu="4", allocatable={"example.com/gpu": "1"})
         engine = scheduler(giving, SLICES[0], GPU, GIVING, device_claim("c", exactly()), release="1.36")
@@ -205,7 +201,7 @@ class TestBindingConditions:
     @pytest.mark.parametrize(
         ("late", "kind", "fits"), [(False, "", True), (True, "", False), (True, "Ready", True), (False, "Broken", False)]
     )
-    def test_a_device_that_fails(self, late: bool, kind: str, fits: bool) -> None:
+    def test_a_device_that_fails(self, late, kind, fits):
         """A claim whose device failed, or is not ready in time, cannot be used, and loses its devices."""
         claim = allocated("c", "a")
         allocation = claim.status.allocation
@@ -228,7 +224,7 @@ class TestBindingConditions:
 
 
 class TestReserve:
-    def test_claims_are_written(self) -> None:
+    def test_claims_are_written(self):
         """A placed pod's claims have devices, a finalizer and the pod as their user; no other pod gets these devices."""
         engine = scheduler(*NODES, *SLICES, GPU, *(device_claim(name, exactly()) for name in "cde"))
         run = Run(engine)
@@ -241,7 +237,7 @@ class TestReserve:
         assert found.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
         assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [("pods", "p-c", "uid-p-c")]
 
-    def test_a_shared_claim_has_both_users(self) -> None:
+    def test_a_shared_claim_has_both_users(self):
         """A second pod with the claim goes to the same node and is added to its users."""
         engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly(2)))
         run = Run(engine)
@@ -249,7 +245,7 @@ class TestReserve:
         (found,) = engine.listings.resource_claims
         assert [one.name for one in found.status.reserved_for] == ["p", "q"]
 
-    def test_undone(self) -> None:
+    def test_undone(self):
         """A pod that loses its place before it is bound leaves the devices free, and its claims to others."""
         engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly()), device_claim("d", exactly()))
         first = claiming("p", "c")
@@ -262,7 +258,7 @@ class TestReserve:
         assert (claims.holders, claims.pending) == ({}, {})
         assert engine.schedule(claiming("q", "c")).host == host
 
-    def test_pods_from_one_template_share_what_is_known_of_them(self) -> None:
+    def test_pods_from_one_template_share_what_is_known_of_them(self):
         """Pods whose claims come from one template are equal for scheduling but for their claims."""
         engine = scheduler(*NODES, *SLICES, GPU)
         one, other = (engine.templates.of(claiming(name, "from t", c0=f"{name}-c")) for name in "pq")
@@ -270,6 +266,6 @@ class TestReserve:
         assert engine.templates.of(claiming("p", "from u")) is not one
 
 
-def _needing(new: Any, cpu: str) -> Any:
+def _needing(new, cpu):
     """The same pod with a request."""
     return pod(new.name, requests={"cpu": cpu}, metadata={"uid": new.uid}, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])

@@ -1,14 +1,7 @@
 """InterPodAffinity: required and preferred terms, namespace selectors, trials, by example."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.framework.config.args import InterPodAffinityArgs
-from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
 from tests.support.affinitybuild import A, C, affinity, peer, term
@@ -26,31 +19,31 @@ BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 RED = {"matchLabels": {"team": "red"}}
 
 
-def new(app: str = "a", namespace: str = "default", **terms: Any) -> Pod:
+def new(app="a", namespace="default", **terms):
     """The incoming pod."""
     return pod("new", labels={"app": app}, namespace=namespace, affinity=affinity(**terms))
 
 
-def namespace(name: str, **labels: str) -> Any:
+def namespace(name, **labels):
     """A Namespace object."""
     return obj({"kind": "Namespace", "metadata": {"name": name, "labels": labels}})
 
 
-def plugin(hard_weight: int = 1, ignore: bool = False) -> InterPodAffinity:
+def plugin(hard_weight=1, ignore=False):
     return InterPodAffinity(InterPodAffinityArgs(hard_weight, ignore), handle())
 
 
-def named(found: dict[str, str | None]) -> dict[str, str | None]:
+def named(found):
     """Reasons by their short names."""
     return {name: SHORT[text] for name, text in found.items()}
 
 
-def against(incoming: Pod, *objects: Any) -> dict[str, str | None]:
+def against(incoming, *objects):
     """Node -> affinity, anti-affinity, existing or None."""
     return named(refusals(plugin(), incoming, *objects))
 
 
-def before(incoming: Pod, *objects: Any) -> Status | None:
+def before(incoming, *objects):
     """What PreFilter answers."""
     cycle = cycle_of(incoming, *objects)
     found = plugin().pre_filter(cycle.template, cycle)
@@ -59,7 +52,7 @@ def before(incoming: Pod, *objects: Any) -> Status | None:
 
 
 class TestSkip:
-    def test_a_holder_that_has_left_refuses_nothing(self) -> None:
+    def test_a_holder_that_has_left_refuses_nothing(self):
         """A pod that refused and is gone does not keep the filter on."""
         cycle = cycle_of(new(), A, peer(refuse=[term()]))
         cycle.table.remove_pod(0, cycle.table.pods[0][0])
@@ -67,7 +60,7 @@ class TestSkip:
 
 
 class TestNamespaces:
-    def test_a_changed_namespace_is_seen(self) -> None:
+    def test_a_changed_namespace_is_seen(self):
         """What is kept of an answer is renewed when a Namespace changes: its version is among what owners read."""
         cycle = cycle_of(new(), A)
         version = cycle.listings.owner_tick.count
@@ -76,7 +69,7 @@ class TestNamespaces:
 
 
 class TestInvalidSelectors:
-    def test_of_the_incoming_pod(self) -> None:
+    def test_of_the_incoming_pod(self):
         """Any term of the pod that cannot be read, a preferred one too, turns it down as a whole."""
         text = '"Near" is not a valid label selector operator'
         assert before(new(want=[BAD]), A) == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",))
@@ -84,7 +77,7 @@ class TestInvalidSelectors:
         assert both is not None
         assert both.message == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
 
-    def test_of_an_existing_pod(self) -> None:
+    def test_of_an_existing_pod(self):
         """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
         carrier = peer(refuse=[term(), BAD], like=[(5, term())])
         assert before(new(), A, carrier) is SKIP
@@ -92,11 +85,11 @@ class TestInvalidSelectors:
 
 
 class TestTrials:
-    def trial(self, incoming: Pod, *objects: Any) -> tuple[FrameworkCycle, Overlay]:
+    def trial(self, incoming, *objects):
         cycle = cycle_of(incoming, *objects)
         return cycle, overlay(cycle)
 
-    def test_a_nominated_pod_is_seen_by_the_pods_own_terms(self) -> None:
+    def test_a_nominated_pod_is_seen_by_the_pods_own_terms(self):
         """A nominated pod is refused, or is company, like any other."""
         cycle, trial = self.trial(new(app="b", refuse=[term()]), A)
         trial.add(cycle.nominated_entry(peer("n", "")), 0)
@@ -105,7 +98,7 @@ class TestTrials:
         trial.add(cycle.nominated_entry(peer("n", "")), 0)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None}
 
-    def test_putting_back_undoes_taking_off(self) -> None:
+    def test_putting_back_undoes_taking_off(self):
         """A pod counts for the terms about it, at first and when it is put back."""
         incoming = new(app="b", refuse=[term("c", "zone"), term("a", "host")])
         lone = node("lone", labels={"zone": "z"})
@@ -115,7 +108,7 @@ class TestTrials:
         trial.add(entry, 0)
         assert named(found_by(plugin(), cycle, trial)) == {"lone": None}
 
-    def test_without_its_only_company_the_pod_is_the_first(self) -> None:
+    def test_without_its_only_company_the_pod_is_the_first(self):
         """Each node of the trial has its own what-if: only where the peer left is the pod the first of its kind."""
         cycle, trial = self.trial(new(want=[term()]), A, C, peer())
         trial.remove(trial.pods(0)[0], 0)
@@ -123,20 +116,20 @@ class TestTrials:
 
 
 class TestScores:
-    def test_the_scale_goes_from_the_least_to_the_most_liked(self) -> None:
+    def test_the_scale_goes_from_the_least_to_the_most_liked(self):
         """Zero is nothing special: the least liked node gets 0 and the most liked 100, be all of them liked."""
         incoming = new(like=[(1, term("b"))])
         there = [peer("f", "a", "b"), peer("g", "c", "b"), peer("h", "c", "b")]
         assert scores(plugin(), incoming, A, C, *there) == {"a": 0, "c": 100}
         assert scores(plugin(), incoming, A, C, *there[:2]) == {"a": 0, "c": 0}
 
-    def test_preferences_of_others_can_be_ignored(self) -> None:
+    def test_preferences_of_others_can_be_ignored(self):
         """With ignorePreferredTermsOfExistingPods a pod without preferences is not scored at all; one with any is scored as ever."""
         carrier = peer(want=[term()], like=[(3, term())])
         assert scores(plugin(ignore=True), new(), A, C, carrier, raw=True) == {"a": 0, "c": 0}
         assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, carrier, raw=True) == {"a": 4, "c": 0}
 
-    def test_an_invalid_selector_is_an_error(self) -> None:
+    def test_an_invalid_selector_is_an_error(self):
         """Where PreFilter did not look, PreScore cannot read the pod either."""
         cycle = cycle_of(new(like=[(1, BAD)]), A)
         status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)

@@ -1,12 +1,8 @@
 """NodeAffinity: the pod's own, the profile's, and what both would like."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import LabelSelector, Pod, Requirement
+from kubeclassic.api.objects import LabelSelector, Requirement
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.release import FrameworkCells
 from kubeclassic.core.rule import PriorityError
@@ -21,21 +17,20 @@ REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferr
 OWN = "node(s) didn't match Pod's node affinity/selector"
 ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 NODES = (node("a", labels={"disk": "ssd", "odd": "x"}), node("b", labels={"disk": "hdd"}))
-Json = dict[str, Any]
 
 
-def plugin(**added: Any) -> NodeAffinityPlugin:
+def plugin(**added):
     """The plugin; *added*: the profile's affinity, ``required`` terms and ``preferred`` ones."""
     affinity = affinity_of(**added)
     return NodeAffinityPlugin(read_args("NodeAffinity", {"addedAffinity": affinity} if added else {}), handle())
 
 
-def affinity_of(required: list[Json] | None = None, preferred: list[Json] | None = None) -> Json:
-    found: Json = {} if required is None else {REQUIRED: {"nodeSelectorTerms": required}}
+def affinity_of(required=None, preferred=None):
+    found = {} if required is None else {REQUIRED: {"nodeSelectorTerms": required}}
     return found if preferred is None else found | {PREFERRED: preferred}
 
 
-def faults(selector: Json, cells: FrameworkCells | None = None) -> list[str]:
+def faults(selector, cells=None):
     """The faults of a pod's required terms with one expression."""
     made = pod("p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}})
     assert made.spec.affinity is not None
@@ -44,38 +39,38 @@ def faults(selector: Json, cells: FrameworkCells | None = None) -> list[str]:
     return node_selector_faults(made.spec.affinity.node_affinity.required, cells or FrameworkCells())
 
 
-def labelled(key: str, *values: str, operator: str = "In") -> Json:
+def labelled(key, *values, operator="In"):
     return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
 
 
-def named(*names: str, operator: str = "In") -> Json:
+def named(*names, operator="In"):
     return {"matchFields": [{"key": "metadata.name", "operator": operator, "values": list(names)}]}
 
 
-def weighing(weight: int, term: Json) -> Json:
+def weighing(weight, term):
     return {"weight": weight, "preference": term}
 
 
-def wanting(*required: Json, **spec: Any) -> Pod:
+def wanting(*required, **spec):
     return pod("new", affinity={"nodeAffinity": affinity_of(list(required))}, **spec)
 
 
-def liking(*preferred: Json) -> Pod:
+def liking(*preferred):
     return pod("new", affinity={"nodeAffinity": affinity_of(preferred=list(preferred))})
 
 
-def before(new: Pod, by: NodeAffinityPlugin | None = None) -> Any:
+def before(new, by=None):
     cycle = cycle_of(new, *NODES)
     return (by or plugin()).pre_filter(cycle.template, cycle)
 
 
 class TestPreFilter:
-    def test_names_that_exclude_each_other_end_the_cycle(self) -> None:
+    def test_names_that_exclude_each_other_end_the_cycle(self):
         """If no term can match any name the pod is turned down as a whole."""
         term = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
         assert before(wanting(term)) == unresolvable("pod affinity terms conflict")
 
-    def test_a_term_that_names_nobody_before_them(self) -> None:
+    def test_a_term_that_names_nobody_before_them(self):
         """1.24 to 1.26 turn the pod down for one such term, unless an earlier term is open to every node."""
         conflict = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
         for first, is_refused in ((named("a"), True), (labelled("disk", "ssd"), False)):
@@ -85,19 +80,19 @@ class TestPreFilter:
 
 
 class TestFilter:
-    def test_it_does_without_pre_filter(self) -> None:
+    def test_it_does_without_pre_filter(self):
         """A disabled PreFilter changes nothing for the filter."""
         cycle = cycle_of(wanting(named("a")), *NODES)
         assert found_by(plugin(), cycle, Batch(cycle.table)) == {"a": None, "b": OWN}
 
-    def test_the_profiles_own_affinity_comes_first(self) -> None:
+    def test_the_profiles_own_affinity_comes_first(self):
         """A node that the added affinity does not match says so, whatever the pod asks for."""
         enforced = plugin(required=[labelled("disk", "hdd")])
         assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {"a": ENFORCED, "b": OWN}
 
 
 class TestScore:
-    def test_an_invalid_term_ends_the_cycle(self) -> None:
+    def test_an_invalid_term_ends_the_cycle(self):
         """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
         cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
         text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
@@ -108,7 +103,7 @@ class TestScore:
 
 class TestPreScore:
     @pytest.mark.parametrize("release", ["1.27", "1.30"])
-    def test_an_empty_list_is_scored(self, release: str) -> None:
+    def test_an_empty_list_is_scored(self, release):
         """A list of preferences that is there is asked about, even if it is empty; without one the plugin skips from 1.30 on."""
         cycle = cycle_of(pod("new", affinity={"nodeAffinity": {PREFERRED: []}}), *NODES)
         judge = NodeAffinityPlugin(None, handle(release))
@@ -118,7 +113,7 @@ class TestPreScore:
 
 
 class TestFaults:
-    def test_an_empty_list_is_not_an_absent_one(self) -> None:
+    def test_an_empty_list_is_not_an_absent_one(self):
         """The original prints the Go value: an empty list of the manifest is not nil, but its copy in a label selector is."""
         asked = {"key": "a", "operator": "In"}
         text = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty"
@@ -127,7 +122,7 @@ class TestFaults:
         expressions = (Requirement(key="a", operator="In", given_values=()),)
         assert "[]string(nil)" in label_selector_fault(LabelSelector(match_expressions=expressions))
 
-    def test_lists_as_json(self) -> None:
+    def test_lists_as_json(self):
         """Since 1.34 the original prints lists as JSON, with the characters of HTML escaped."""
         cells = FrameworkCells(faults_as_json=True)
         shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
@@ -135,7 +130,7 @@ class TestFaults:
         assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
         assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith("[" + shown.format('["1","\\u003c2"]'))
 
-    def test_an_unknown_operator(self) -> None:
+    def test_an_unknown_operator(self):
         """The fault of an unknown operator lists the known ones since 1.28."""
         (older,) = faults({"key": "a", "operator": "Is"})
         (newer,) = faults({"key": "a", "operator": "Is"}, FrameworkCells(faults_list_operators=True))

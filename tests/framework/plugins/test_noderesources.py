@@ -1,12 +1,7 @@
 """NodeResourcesFit and NodeResourcesBalancedAllocation: room, and how it would be used, by example and against plain numbers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugins.noderesources import NodeResourcesFit
@@ -14,16 +9,15 @@ from tests.support.asking import cycle_of, handle, scores
 from tests.support.build import node, pod
 
 GPU, TPU = "example.com/gpu", "example.com/tpu"
-Json = dict[str, Any]
 
 
-def fit(**args: Any) -> NodeResourcesFit:
+def fit(**args):
     return NodeResourcesFit(read_args("NodeResourcesFit", args), handle())
 
 
-def strategy(kind: str, resources: dict[str, int] | None = None, shape: list[tuple[int, int]] | None = None) -> NodeResourcesFit:
+def strategy(kind, resources=None, shape=None):
     """The plugin with a scoring strategy."""
-    found: Json = {"type": kind}
+    found = {"type": kind}
     if resources is not None:
         found["resources"] = [{"name": name, "weight": weight} for name, weight in resources.items()]
     if shape is not None:
@@ -31,7 +25,7 @@ def strategy(kind: str, resources: dict[str, int] | None = None, shape: list[tup
     return fit(scoringStrategy=found)
 
 
-def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list[str]:
+def reasons(new, *objects, by=None):
     """The reasons of the node called n."""
     cycle = cycle_of(new, *objects)
     failures = (by or fit()).filter(cycle.template, Batch(cycle.table), cycle)
@@ -39,13 +33,13 @@ def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list
 
 
 class TestFilter:
-    def test_a_request_is_held_against_what_is_left(self) -> None:
+    def test_a_request_is_held_against_what_is_left(self):
         """The original compares with allocatable minus requested, which does not wrap around where the sum of two requests does."""
         objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
         assert reasons(pod("new", requests={"memory": "6Ei"}), *objects) == ["Insufficient memory"]
         assert reasons(pod("new", requests={"memory": "1Ei"}), *objects) == []
 
-    def test_a_scalar_of_zero_is_not_looked_at(self) -> None:
+    def test_a_scalar_of_zero_is_not_looked_at(self):
         """A node that is overcommitted in a scalar takes a pod that asks for 0 of it."""
         objects = [node("n"), pod("old", on="n", requests={GPU: "1"})]
         assert reasons(pod("new", requests={GPU: "0"}), *objects) == []
@@ -58,22 +52,22 @@ class TestFilter:
             ({"ignoredResources": ["hugepages-2Mi"]}, [GPU, TPU]),
         ],
     )
-    def test_extended_resources_can_be_ignored(self, args: Json, names: list[str]) -> None:
+    def test_extended_resources_can_be_ignored(self, args, names):
         """Resources are ignored by name or by the part before the slash; others never are."""
         assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [f"Insufficient {name}" for name in names]
 
-    def test_huge_pages_cannot_be_ignored(self) -> None:
+    def test_huge_pages_cannot_be_ignored(self):
         """Only extended resources can be ignored."""
         args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
         assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == ["Insufficient hugepages-2Mi"]
 
 
-def raw(plugin: Any, new: Pod, *objects: Any) -> dict[str, int]:
+def raw(plugin, new, *objects):
     return scores(plugin, new, *objects, raw=True)
 
 
 class TestFitScores:
-    def test_too_much_is_as_good_as_full(self) -> None:
+    def test_too_much_is_as_good_as_full(self):
         """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
         new, small = pod("new", requests={"cpu": "2", "memory": "2Gi"}), node("n", cpu="1", memory="1Gi")
         assert raw(strategy("MostAllocated"), new, small) == {"n": 100}

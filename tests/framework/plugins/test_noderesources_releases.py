@@ -1,11 +1,5 @@
 """NodeResourcesFit, NodeResourcesBalancedAllocation and NodePorts in releases after 1.27, by example."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.simulation.conform import build
@@ -17,7 +11,7 @@ PORTS = [{"hostPort": 80, "containerPort": 80}]
 SIDECAR = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}, "ports": PORTS}
 
 
-def scheduler(release: str, *objects: Any, **gates: bool) -> Engine:
+def scheduler(release, *objects, **gates):
     """A scheduler of *release* with the default profile."""
     config = {"percentageOfNodesToScore": 100, "profile": None, "featureGates": gates}
     made = build({"name": "requests", "version": release, "config": config}, {})
@@ -26,12 +20,12 @@ def scheduler(release: str, *objects: Any, **gates: bool) -> Engine:
     return made
 
 
-def with_sidecar(name: str, cpu: str = "3", **more: Any) -> Pod:
+def with_sidecar(name, cpu="3", **more):
     """A pod with a sidecar of 2 cpu and a host port."""
     return pod(name, requests={"cpu": cpu}, initContainers=[SIDECAR], **more)
 
 
-def test_overhead_in_scores_of_one_pod_after_the_other() -> None:
+def test_overhead_in_scores_of_one_pod_after_the_other():
     """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as much."""
     pods = [pod("bare", requests={"memory": "2Gi"}), pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"})]
     shape = [{"utilization": used, "score": score} for used, score in ((0, 0), (25, 10), (50, 0))]
@@ -48,13 +42,13 @@ def test_overhead_in_scores_of_one_pod_after_the_other() -> None:
 
 
 class TestSidecars:
-    def test_without_the_gate_bound_pods_count(self) -> None:
+    def test_without_the_gate_bound_pods_count(self):
         """A bound pod with a sidecar takes up room even where these are off."""
         made = scheduler("1.28", node("n"), with_sidecar("old", "1", on="n"))
         assert made.schedule(pod("new", requests={"cpu": "2"})).host is None
         assert made.schedule(pod("new", requests={"cpu": "1"})).host == "n"
 
-    def test_host_ports(self) -> None:
+    def test_host_ports(self):
         """The host port of a sidecar is taken from 1.34 on; that of another init container never is."""
         port = [{"name": "c", "ports": PORTS}]
         new = pod("new", containers=port)
@@ -66,12 +60,12 @@ class TestSidecars:
 
 
 class TestRoom:
-    def test_too_many_pods_is_no_size(self) -> None:
+    def test_too_many_pods_is_no_size(self):
         """A node that takes no pod at all may still be helped, as far as 1.34 says."""
         made = scheduler("1.34", node("n", pods="0"))
         assert "1 No preemption victims found" in (made.schedule(pod("new", requests={"cpu": "1"})).error or "")
 
-    def test_where_a_pod_is_nominated(self) -> None:
+    def test_where_a_pod_is_nominated(self):
         """A pod that is nominated to a node which has become too small may make room elsewhere while its victims still leave."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         leaving = pod("victim", on="small", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status={"conditions": [condition]})
@@ -82,10 +76,10 @@ class TestRoom:
 
 
 class TestResizes:
-    def test_an_update_makes_room(self) -> None:
+    def test_an_update_makes_room(self):
         """A bound pod that has shrunk leaves room once its status says so."""
 
-        def running(asked: str, has: str) -> Pod:
+        def running(asked, has):
             states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
             return pod("old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states})
 

@@ -1,9 +1,5 @@
 """PodTopologySpread, soft and default constraints: which domains are preferred, by example and against a plain loop."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.core.arrays.batch import Batch
@@ -26,10 +22,10 @@ ZONED = [node(name, labels={"kubernetes.io/hostname": name, **zone}) for name, z
 
 
 class TestDefaults:
-    def owned(self, kind: str, name: str = "o", api: str = "apps/v1") -> dict[str, Any]:
+    def owned(self, kind, name="o", api="apps/v1"):
         return {"ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]}
 
-    def owner(self, kind: str, selector: Any) -> Any:
+    def owner(self, kind, selector):
         return obj({"kind": kind, "metadata": {"name": "o", "namespace": "default"}, "spec": {"selector": selector}})
 
     @pytest.mark.parametrize(("kind", "api", "selector"), [
@@ -37,20 +33,20 @@ class TestDefaults:
         ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
         ("ReplicationController", "v1", {"app": "a"}),
     ])  # fmt: skip
-    def test_a_controller_selects(self, kind: str, api: str, selector: Any) -> None:
+    def test_a_controller_selects(self, kind, api, selector):
         """The controller that owns the pod selects its peers; one that is only called so, of another API group, does not."""
         for version, spreads in ((api, True), ("other/v1", False)):
             new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
             found = scores(plugin(), new, self.owner(kind, selector), *ZONED, peer("p", "n0"))
             assert (found["n0"] < 100) is spreads
 
-    def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self) -> None:
+    def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self):
         """An empty zone label and none make one domain: the node that has the label is scored with the pods of the one that lacks it."""
         nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
         found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, peer("p", "n1"), raw=True)
         assert found == {"n0": 5, "n1": 0}
 
-    def test_a_service_that_comes_later_is_seen(self) -> None:
+    def test_a_service_that_comes_later_is_seen(self):
         """What was deduced is deduced again once a service has come."""
         new = pod("new", labels={"app": "a"})
         cycle = cycle_of(new, *ZONED)
@@ -61,7 +57,7 @@ class TestDefaults:
 
 
 class TestSoft:
-    def test_an_invalid_selector_is_an_error(self) -> None:
+    def test_an_invalid_selector_is_an_error(self):
         """An invalid soft constraint is an error of PreScore."""
         cycle = cycle_of(incoming(soft(selector=NEAR)), A)
         status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)

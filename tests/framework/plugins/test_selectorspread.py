@@ -1,12 +1,7 @@
 """SelectorSpread: peers by service and controller, by node and zone."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
@@ -17,7 +12,7 @@ NODES = (node("x", labels={ZONE: "1"}), node("y", labels={ZONE: "1"}), node("z",
 SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
 
 
-def peer(name: str, on: str = "", **more: Any) -> Pod:
+def peer(name, on="", **more):
     return pod(name, on=on, labels={"app": "a"}, **more)
 
 
@@ -25,7 +20,7 @@ class TestBoards:
     """What is kept of peers from cycle to cycle."""
 
     @pytest.mark.parametrize("release", ["1.17", "1.18", "1.19", "1.20", "1.21"])
-    def test_hosts_are_read_off(self, release: str) -> None:
+    def test_hosts_are_read_off(self, release):
         """Hosts are read off boards, and are those of whole cycles, while peers come and constraints leave some pods out."""
         own = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
         waiting = tuple(

@@ -1,12 +1,7 @@
 """VolumeBinding: volumes in reach, volumes for claims, storage left, what is assumed, and how full volumes would be."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugins.volumebinding import VolumeBinding
@@ -32,12 +27,12 @@ LATE = storage_class("wait", **WAIT, provisioner="kubernetes.io/no-provisioner")
 MAKING = storage_class("wait", **WAIT, provisioner="maker")
 
 
-def plugin(shape: list[tuple[int, int]] | None = None, **gates: bool) -> VolumeBinding:
+def plugin(shape=None, **gates):
     args = {"shape": [{"utilization": u, "score": s} for u, s in shape]} if shape else {}
     return VolumeBinding(read_args("VolumeBinding", args), handle(**gates))
 
 
-def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
+def against(new, *objects):
     """Node -> the reasons, or the text of an error."""
     cycle = cycle_of(new, *NODES, *objects)
     nodes = Batch(cycle.table)
@@ -50,7 +45,7 @@ def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
 
 
 class TestBoundClaims:
-    def test_a_volume_that_the_driver_cannot_name_is_an_error(self) -> None:
+    def test_a_volume_that_the_driver_cannot_name_is_an_error(self):
         """It is an error only on nodes where the plugin is migrated."""
         objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
         text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
@@ -58,7 +53,7 @@ class TestBoundClaims:
 
 
 class TestReserve:
-    def test_what_is_found_is_assumed_and_given_back(self) -> None:
+    def test_what_is_found_is_assumed_and_given_back(self):
         """Reserve assumes the volume for the claim, and Unreserve undoes it."""
         new, made = using("p", "c"), plugin()
         cycle = cycle_of(new, *NODES, LATE, volume("v", **on(zone="a")), claim("c"))
@@ -70,7 +65,7 @@ class TestReserve:
         made.unreserve(new.bound_to("a"), "a", cycle)
         assert cycle.binder.volumes.get("v").spec.claim_ref is None
 
-    def test_a_volume_to_be_made_marks_its_claim(self) -> None:
+    def test_a_volume_to_be_made_marks_its_claim(self):
         """Reserve sets the claim's selected node, also for an ephemeral volume, and Unreserve undoes it."""
         new, made = using("p", EPHEMERAL), plugin()
         cycle = cycle_of(new, *NODES, MAKING, made_for(new.uid, "p-v0"))
@@ -81,22 +76,22 @@ class TestReserve:
 
 
 class TestScore:
-    def scores(self, made: VolumeBinding, new: Pod, *objects: Any) -> list[int]:
+    def scores(self, made, new, *objects):
         cycle = cycle_of(new, *NODES, *objects)
         rows = np.array([cycle.table.row_of[item.name] for item in NODES], np.intp)
         return [int(n) for n in made.score(cycle.template, Batch(cycle.table, rows), cycle)]
 
-    def test_without_the_gate_it_is_nothing(self) -> None:
+    def test_without_the_gate_it_is_nothing(self):
         """Every node gets 0."""
         assert self.scores(plugin(), using("p", "c"), LATE, volume("v"), claim("c")) == [0, 0]
 
-    def test_fuller_volumes_are_better(self) -> None:
+    def test_fuller_volumes_are_better(self):
         """Nodes score by the share of the volumes' capacity that the claims request; without a volume they get 0."""
         made = plugin(VolumeCapacityPriority=True)
         objects = [MAKING, volume("v", size="4Gi", **on(zone="a")), claim("c", size="1Gi")]
         assert self.scores(made, using("p", "c"), *objects) == [25, 0]
 
-    def test_classes_count_alike(self) -> None:
+    def test_classes_count_alike(self):
         """The score is the mean over the classes, with halves rounded up, by the shape in the profile."""
         made = plugin([(0, 10), (100, 0)], VolumeCapacityPriority=True)
         other = storage_class("other", **WAIT)

@@ -1,10 +1,5 @@
 """The volume limits: disks by type, volumes by driver, and which of them counts a disk."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.volumelimits import EBSLimits, NodeVolumeLimits
 from tests.support.asking import cycle_of, handle
@@ -15,7 +10,7 @@ FULL = "node(s) exceed max volume count"
 EBS_KEY, GCE_KEY, CSI_KEY = "attachable-volumes-aws-ebs", "attachable-volumes-gce-pd", "attachable-volumes-csi-ebs.csi.aws.com"
 
 
-def against(plugin: Any, new: Pod, *objects: Any) -> dict[str, str | None]:
+def against(plugin, new, *objects):
     """Node -> the reason, or the text of an error, None where it fits."""
     cycle = cycle_of(new, *objects)
     nodes = Batch(cycle.table)
@@ -26,14 +21,14 @@ def against(plugin: Any, new: Pod, *objects: Any) -> dict[str, str | None]:
 
 
 class TestDisks:
-    def test_a_missing_claim_is_an_error_for_the_new_pod_alone(self) -> None:
+    def test_a_missing_claim_is_an_error_for_the_new_pod_alone(self):
         """A missing claim of a pod on the node is not counted."""
         text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
         assert against(EBSLimits, using("new", "gone"), node("n")) == {"n": text}
         objects = [node("n", allocatable={EBS_KEY: "1"}), using("old", "gone", on="n")]
         assert against(EBSLimits, using("new", ebs("a")), *objects) == {"n": None}
 
-    def test_claims_of_ephemeral_volumes_go_by_pod_and_volume(self) -> None:
+    def test_claims_of_ephemeral_volumes_go_by_pod_and_volume(self):
         """Claims of ephemeral volumes count like others, and must be owned by the pod."""
         tight, kind = node("n", allocatable={EBS_KEY: "0"}), storage_class("wait", provisioner="kubernetes.io/aws-ebs")
         new = using("new", EPHEMERAL)
@@ -43,7 +38,7 @@ class TestDisks:
 
 
 class TestDrivers:
-    def test_a_missing_claim_is_an_error(self) -> None:
+    def test_a_missing_claim_is_an_error(self):
         """A missing claim of the incoming pod is an error."""
         text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
         assert against(NodeVolumeLimits, using("new", "gone"), node("n")) == {"n": text}

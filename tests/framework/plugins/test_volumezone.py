@@ -1,15 +1,11 @@
 """VolumeZone: labels of volumes and nodes."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_ZONE
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.volumezone import VolumeZone
-from kubeclassic.framework.status import SKIP, Status, unresolvable
+from kubeclassic.framework.status import SKIP, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node
 from tests.support.volumebuild import WAIT, bound, claim, storage_class, using, volume
@@ -19,12 +15,12 @@ PLUGIN = VolumeZone(None, handle())
 NODES = (node("old", labels={BETA_ZONE: "a"}), node("new", labels={TOPOLOGY_ZONE: "a"}), node("bare"))
 
 
-def before(*objects: Any, volumes: tuple[str, ...] = ("c",)) -> Status | None:
+def before(*objects, volumes=("c",)):
     cycle = cycle_of(using("p", *volumes), *NODES, *objects)
     return PLUGIN.pre_filter(cycle.template, cycle)
 
 
-def in_zone(**labels: str) -> Any:
+def in_zone(**labels):
     return volume("v", meta={"labels": labels})
 
 
@@ -39,11 +35,11 @@ class TestFilter:
             ({BETA_ZONE: "a", BETA_REGION: "r"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
         ],
     )
-    def test_the_node_must_have_the_same_label(self, labels: dict[str, str], found: dict[str, str | None]) -> None:
+    def test_the_node_must_have_the_same_label(self, labels, found):
         """The older and the newer label do not match each other; a node without any such label accepts every volume."""
         assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {"bare": None}
 
-    def test_it_does_without_pre_filter(self) -> None:
+    def test_it_does_without_pre_filter(self):
         """Without PreFilter the filter rejects every node for the same reason."""
         cycle = cycle_of(using("p", "gone"), *NODES)
         text = 'persistentvolumeclaim "gone" not found'
@@ -51,7 +47,7 @@ class TestFilter:
 
 
 class TestPreFilter:
-    def test_it_skips_pods_whose_volumes_are_everywhere(self) -> None:
+    def test_it_skips_pods_whose_volumes_are_everywhere(self):
         """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not limit the nodes."""
         assert before(volume("v"), bound("c", "v")) is SKIP
         assert before(in_zone(**{BETA_ZONE: "a__"}), bound("c", "v")) is SKIP
@@ -69,10 +65,10 @@ class TestPreFilter:
             ([claim("c", "now"), storage_class("now", volumeBindingMode="Immediate")], "PersistentVolume had no name"),
         ],
     )
-    def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects: list[Any], text: str) -> None:
+    def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects, text):
         """PreFilter rejects the pod, and removing pods cannot help."""
         assert before(*objects) == unresolvable(text)
 
-    def test_a_claim_without_a_name_ends_it_too(self) -> None:
+    def test_a_claim_without_a_name_ends_it_too(self):
         """A claim without a name rejects the pod."""
         assert before(volumes=("",)) == unresolvable("PersistentVolumeClaim had no name")

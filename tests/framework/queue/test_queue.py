@@ -1,20 +1,13 @@
 """The queue: what is tried when, and which events bring pods back."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Node
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.queue.backoff import Clock, nanoseconds
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.release import QueueingCells
 from kubeclassic.exceptions import CacheError
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action, node_changes
-from kubeclassic.framework.queue.queue import FrameworkQueue
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import scheduler
 
@@ -24,15 +17,15 @@ TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 class Bench:
     """A scheduler, its queue and its events, on a clock of its own."""
 
-    def __init__(self, *objects: Any) -> None:
+    def __init__(self, *objects):
         self.clock = Clock()
-        self.engine: Engine = scheduler()
-        self.queue: FrameworkQueue = self.engine.flow.queue(self.clock)
+        self.engine = scheduler()
+        self.queue = self.engine.flow.queue(self.clock)
         self.events = FrameworkEvents(self.engine, self.queue)
         for item in objects:
             self.events.put(item)
 
-    def attempt(self) -> str | None:
+    def attempt(self):
         """Try the head of the queue: its host, or None, and then it waits."""
         popped = self.queue.pop()
         assert popped is not None
@@ -43,13 +36,13 @@ class Bench:
         return decision.host
 
     @property
-    def counts(self) -> tuple[int, int, int]:
+    def counts(self):
         """How many pods are active, back off, are parked."""
         return tuple(self.queue.pending)
 
 
 class TestBackoff:
-    def test_known_pods_are_refused(self) -> None:
+    def test_known_pods_are_refused(self):
         """A pod cannot enter twice."""
         bench = Bench(pod("p"))
         with pytest.raises(CacheError, match="already present in the active queue"):
@@ -57,7 +50,7 @@ class TestBackoff:
 
 
 class TestUpdates:
-    def test_finalizers_are_no_change(self) -> None:
+    def test_finalizers_are_no_change(self):
         """An update of the finalizers alone leaves a parked pod where it is."""
         bench = Bench(node("a", pods="0"), pod("p"))
         bench.attempt()
@@ -65,7 +58,7 @@ class TestUpdates:
         assert bench.counts == (0, 0, 1)
 
     @pytest.mark.parametrize(("uid", "moved"), [("1", False), ("2", True)])
-    def test_affinity_is_read_once_a_pod(self, uid: str, moved: bool) -> None:
+    def test_affinity_is_read_once_a_pod(self, uid, moved):
         """The terms that were there first count as long as the UID stays."""
         term = {"topologyKey": "h", "labelSelector": {"matchLabels": {"app": "x"}}}
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
@@ -81,14 +74,14 @@ class TestUpdates:
 
 
 class TestMoves:
-    def parked(self, *objects: Any, new: Any = None) -> Bench:
+    def parked(self, *objects, new=None):
         """A bench whose one pod was tried and parked, longer ago than it has to wait."""
         bench = Bench(*objects, new or pod("p", requests={"cpu": "1"}))
         assert bench.attempt() is None
         bench.clock.now = nanoseconds(10.5)
         return bench
 
-    def test_a_node_that_cannot_hold_it_does_not(self) -> None:
+    def test_a_node_that_cannot_hold_it_does_not(self):
         """A node that comes is looked at before."""
         bench = self.parked(node("a", cpu="0"))
         bench.events.put(node("small", cpu="500m"))
@@ -109,11 +102,11 @@ class TestNodeChanges:
             (node("a", conditions=[{"type": "Ready", "status": "True"}]), Action.UPDATE_NODE_CONDITION),
         ],
     )
-    def test_the_first_that_applies(self, new: Node, action: Action | None) -> None:
+    def test_the_first_that_applies(self, new, action):
         """An update is one event: allocatable hides labels, labels hide taints."""
         assert [event.action for event in node_changes(node("a"), new, QueueingCells())] == ([action] if action else [])
 
-    def test_a_node_made_schedulable(self) -> None:
+    def test_a_node_made_schedulable(self):
         """That comes before everything else and counts as a change of taints."""
         (event,) = node_changes(node("a", unschedulable=True), node("a", cpu="8"), QueueingCells())
         assert event.label == "NodeSpecUnschedulableChange"

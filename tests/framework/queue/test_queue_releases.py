@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.queue.backoff import SECOND, Clock, nanoseconds
-from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.framework.plugins.schedulinggates import SchedulingGates
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action
@@ -25,7 +21,7 @@ RELEASES = tuple(FRAMEWORK_RELEASES)
 FIT = frozenset({"NodeResourcesFit"})
 
 
-def since(release: str, first: str = RELEASES[0]) -> Any:
+def since(release, first=RELEASES[0]):
     """For each release from *first* on whether it is *release* or a newer one."""
     known = RELEASES[RELEASES.index(first) :]
     return pytest.mark.parametrize(("each", "is_new"), [(each, RELEASES.index(each) >= RELEASES.index(release)) for each in known])
@@ -41,7 +37,7 @@ class Bench:
     incoming: list[tuple[str, str]] = attrs.field(factory=list)
 
     @classmethod
-    def of(cls, release: str, **gates: bool) -> Bench:
+    def of(cls, release, **gates):
         """Of *release* with *gates*."""
         engine, clock = engine_for(release, {"featureGates": gates} if gates else {}), Clock(origin=1_000_000 * SECOND)
         queue = engine.flow.queue(clock)
@@ -52,37 +48,37 @@ class Bench:
         queue.on_incoming = lambda place, event: found.incoming.append((place, event))
         return found
 
-    def tried(self, each: Pod) -> QueuedPod:
+    def tried(self, each):
         """A new pod, taken out."""
         self.router.put(each)
         item = self.queue.pop()
         assert item is not None
         return item
 
-    def failed(self, each: Pod, plugins: frozenset[str] = FIT) -> QueuedPod:
+    def failed(self, each, plugins=FIT):
         """A new pod whose first attempt failed."""
         item = self.tried(each)
         self.fail(item, plugins)
         return item
 
-    def fail(self, item: QueuedPod, plugins: frozenset[str] = FIT) -> None:
+    def fail(self, item, plugins=FIT):
         """An attempt fails."""
         item.plugins = plugins
         self.queue.add_unschedulable(item, self.queue.cycle)
 
     @property
-    def parts(self) -> tuple[int, int, int]:
+    def parts(self):
         """How many pods are active, back off and are parked."""
         return tuple(self.queue.pending)
 
 
-def named(name: str, **spec: Any) -> Pod:
+def named(name, **spec):
     """A pod with a UID."""
     return pod(name, metadata={"uid": f"uid-{name}"}, **spec)
 
 
 @since("1.29")
-def test_errors(each: str, is_new: bool) -> None:
+def test_errors(each, is_new):
     """A pod that failed by an error backs off from 1.29 on; before it waits for an event."""
     bench = Bench.of(each)
     bench.failed(named("p"), frozenset())
@@ -90,7 +86,7 @@ def test_errors(each: str, is_new: bool) -> None:
 
 
 @since("1.33")
-def test_popped_early(each: str, is_new: bool) -> None:
+def test_popped_early(each, is_new):
     """From 1.33 on a pod that backs off is tried if no pod is active, but not after an error."""
     bench = Bench.of(each)
     bench.failed(named("p"))
@@ -107,7 +103,7 @@ def test_popped_early(each: str, is_new: bool) -> None:
 
 
 @since("1.33")
-def test_the_end_of_a_backoff(each: str, is_new: bool) -> None:
+def test_the_end_of_a_backoff(each, is_new):
     """From 1.33 on backoffs end with the seconds of the clock on the wall, after the second in which their time is over."""
     bench = Bench.of(each, **({"SchedulerPopFromBackoffQ": True} if is_new else {}))
     bench.clock.now = nanoseconds(0.5)
@@ -122,7 +118,7 @@ def test_the_end_of_a_backoff(each: str, is_new: bool) -> None:
 
 
 @since("1.33")
-def test_moved_as_a_backoff_ends(each: str, is_new: bool) -> None:
+def test_moved_as_a_backoff_ends(each, is_new):
     """From 1.33 on the end of a backoff belongs to it."""
     bench = Bench.of(each)
     bench.clock.now = nanoseconds(0.5)
@@ -133,7 +129,7 @@ def test_moved_as_a_backoff_ends(each: str, is_new: bool) -> None:
 
 
 @pytest.mark.parametrize(("priority", "stays"), [(4, False), (5, False), (6, True)])
-def test_a_nominated_pod_that_goes(priority: int, stays: bool) -> None:
+def test_a_nominated_pod_that_goes(priority, stays):
     """It makes room for pods of no higher priority."""
     bench = Bench.of("1.34")
     bench.router.put(node("n"))
@@ -145,7 +141,7 @@ def test_a_nominated_pod_that_goes(priority: int, stays: bool) -> None:
 
 
 @since("1.34")
-def test_what_counts_for_the_backoff(each: str, is_new: bool) -> None:
+def test_what_counts_for_the_backoff(each, is_new):
     """From 1.34 on the backoff after an error grows with errors in a row alone. In 1.17 failures during a backoff do not count."""
     bench = Bench.of(each)
     item = bench.failed(named("p"))
@@ -159,14 +155,14 @@ def test_what_counts_for_the_backoff(each: str, is_new: bool) -> None:
 
 
 @since("1.28", first="1.27")
-def test_gated_pods_stay(each: str, is_new: bool) -> None:
+def test_gated_pods_stay(each, is_new):
     """From 1.28 on events do not wake pods with scheduling gates, so their plugin is not asked."""
     bench = Bench.of(each)
-    asked: list[str] = []
+    asked = []
     bench.router.put(named("p", schedulingGates=[{"name": "quota"}]))
     held_by = bench.queue.held_by
 
-    def ask(one: Pod) -> str | None:
+    def ask(one):
         asked.append(one.name)
         return held_by(one)
 
@@ -176,7 +172,7 @@ def test_gated_pods_stay(each: str, is_new: bool) -> None:
     assert (not asked) is is_new
 
 
-def test_gates_without_their_feature() -> None:
+def test_gates_without_their_feature():
     """Where the feature gate is off the plugin, which a profile can enable all the same, holds no pod."""
     gated = named("p", schedulingGates=[{"name": "quota"}])
     off, on = (SchedulingGates(None, handle("1.26", PodSchedulingReadiness=is_on)).pre_enqueue(gated) for is_on in (False, True))
@@ -184,7 +180,7 @@ def test_gates_without_their_feature() -> None:
 
 
 @since("1.31", first="1.27")
-def test_gates_that_end(each: str, is_new: bool) -> None:
+def test_gates_that_end(each, is_new):
     """A pod whose gates are removed becomes active; with hints that is an event for its plugin."""
     bench = Bench.of(each, **({"SchedulerQueueingHints": True} if each in ("1.28", "1.29", "1.30", "1.31") else {}))
     bench.router.put(named("p", schedulingGates=[{"name": "quota"}]))
@@ -194,7 +190,7 @@ def test_gates_that_end(each: str, is_new: bool) -> None:
 
 
 @since("1.32")
-def test_events_while_a_pod_is_tried(each: str, is_new: bool) -> None:
+def test_events_while_a_pod_is_tried(each, is_new):
     """Without hints every move counts for a pod that is being tried; with them only an event that may help its plugins."""
     for comes, helps in ((node("a", cpu="1"), False), (node("a", cpu="8"), True)):
         bench = Bench.of(each)
@@ -204,7 +200,7 @@ def test_events_while_a_pod_is_tried(each: str, is_new: bool) -> None:
         assert bench.parts == ((0, 1, 0) if helps or not is_new else (0, 0, 1))
 
 
-def test_events_are_forgotten() -> None:
+def test_events_are_forgotten():
     """An event is kept as long as a pod is tried that was taken out before it."""
     bench = Bench.of("1.34")
     first = bench.tried(named("a"))
@@ -219,7 +215,7 @@ def test_events_are_forgotten() -> None:
     assert flights._events == []
 
 
-def test_an_update_while_a_pod_is_tried() -> None:
+def test_an_update_while_a_pod_is_tried():
     """With hints such a pod does not enter the queue a second time; the update counts when its attempt fails."""
     bench = Bench.of("1.34")
     item = bench.tried(named("p"))
@@ -229,7 +225,7 @@ def test_an_update_while_a_pod_is_tried() -> None:
     assert bench.parts == (0, 1, 0)
 
 
-def test_a_pod_whose_victims_are_deleted() -> None:
+def test_a_pod_whose_victims_are_deleted():
     """It is gated meanwhile, and an event that comes later frees it."""
     bench = Bench.of("1.34")
     victim = named("victim", on="n")
@@ -245,7 +241,7 @@ def test_a_pod_whose_victims_are_deleted() -> None:
 
 
 @since("1.35")
-def test_gates_are_asked_once(each: str, is_new: bool) -> None:
+def test_gates_are_asked_once(each, is_new):
     """A pod that backs off and is to be tried at once is not asked for its gates again."""
     if each < "1.33":
         return
@@ -259,7 +255,7 @@ def test_gates_are_asked_once(each: str, is_new: bool) -> None:
 
 
 @since("1.32")
-def test_labels(each: str, is_new: bool) -> None:
+def test_labels(each, is_new):
     """From 1.32 on labels name the kind and the change in full."""
     bench = Bench.of(each)
     bench.failed(named("p"))
@@ -271,19 +267,19 @@ def test_labels(each: str, is_new: bool) -> None:
     assert labels[2] == "NodeAdd"
 
 
-def waits(release: str, plugin: str, **gates: bool) -> dict[str, Action]:
+def waits(release, plugin, **gates):
     """Kind -> what a plugin waits for."""
     engine = engine_for(release, {"featureGates": gates} if gates else {})
     cells, gives_hints = engine.algorithm.release.queueing, engine.algorithm.enabled("SchedulerQueueingHints")
     found = Registrations(engine.flow.profiles, cells, gives_hints)._by_profile["default-scheduler"][plugin]
-    kinds: dict[str, Action] = {}
+    kinds = {}
     for event in found:
         kinds[event.resource] = kinds.get(event.resource, Action(0)) | event.action
     return kinds
 
 
 A = Action
-WAITS: dict[tuple[str, str], dict[str, Action]] = {
+WAITS = {
     ("1.27", "NodeName"): {"Node": A.ADD | A.UPDATE},
     ("1.32", "NodeName"): {"Node": A.ADD | A.UPDATE_NODE_TAINT},
     ("1.30", "InterPodAffinity"): {"Pod": A.ALL, "Node": A.ADD | A.UPDATE_NODE_LABEL | A.UPDATE_NODE_TAINT},
@@ -309,12 +305,12 @@ WAITS: dict[tuple[str, str], dict[str, Action]] = {
 
 
 @pytest.mark.parametrize(("release", "plugin"), WAITS)
-def test_what_plugins_wait_for(release: str, plugin: str) -> None:
+def test_what_plugins_wait_for(release, plugin):
     """Events by release, with changed taints added where a plugin waits for new nodes."""
     assert waits(release, plugin) == WAITS[release, plugin]
 
 
-def test_without_hints() -> None:
+def test_without_hints():
     """Without hints plugins wait for changed taints and labels too, and gated pods for nothing."""
     gates = {"SchedulerQueueingHints": False}
     assert waits("1.32", "NodeName", **gates) == {"Node": A.ADD | A.UPDATE_NODE_TAINT | A.UPDATE_NODE_LABEL}

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.examples import examples
-from tests.support.fuzzing import ANSWER, changed, tried
-from tests.support.livefuzzing import callers
+from tests.support.fuzzing import ANSWER, callers, changed, tried
 from tests.support.serverbuild import pod_json
 
 

@@ -9,21 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import capacity
-from kubeclassic.results import CapacityResult
 from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]
 NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}}}
 
 
-def pod(name: str = "web", requests: Json | None = None, limits: Json | None = None, **spec: Any) -> Json:
+def pod(name="web", requests=None, limits=None, **spec):
     """A pod's manifest with one container; *spec*: further fields, ``metadata`` among them."""
     metadata = {"name": name, **spec.pop("metadata", {})}
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests or {}, "limits": limits or {}}}]
     return {"kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
 
 
-def quota(*, namespace: str = "default", status: Json | None = None, scopes: list[str] | None = None, **hard: Any) -> Json:
+def quota(*, namespace="default", status=None, scopes=None, **hard):
     """A ResourceQuota named compute; *hard* with underscores in place of dots and dashes."""
     expressions = hard.pop("expressions", None)
     spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes or []}
@@ -31,7 +30,7 @@ def quota(*, namespace: str = "default", status: Json | None = None, scopes: lis
     return {"kind": "ResourceQuota", "metadata": {"name": "compute", "namespace": namespace}, "spec": spec, "status": status or {}}
 
 
-def named_quota(hard: Json, name: str = "q") -> Json:
+def named_quota(hard, name="q"):
     """A ResourceQuota with these names of resources."""
     return {"kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
 
@@ -39,12 +38,12 @@ def named_quota(hard: Json, name: str = "q") -> Json:
 DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
 
 
-def limit_range(*items: Json) -> Json:
+def limit_range(*items):
     """A LimitRange."""
     return {"kind": "LimitRange", "metadata": {"name": "bounds"}, "spec": {"limits": list(items)}}
 
 
-def asked(*objects: Json, template: Json | None = None, **options: Any) -> CapacityResult:
+def asked(*objects, template=None, **options):
     """How many copies fit into a big node beside *objects*."""
     wanted = template or pod(requests={"cpu": "1", "memory": "1Gi"})
     return capacity([NODE, *objects], wanted, **keywords_of(options, "preemption"), pods=20)
@@ -60,7 +59,7 @@ class TestQuotas:
             ({"pods": "2", "requests_memory": "2Gi"}, 2, "requested: pods=1,requests.memory=1Gi, used: pods=2,requests.memory=2Gi"),
         ],
     )
-    def test_copies_stop_at_a_quota(self, hard: Json, fits: int, told: str) -> None:
+    def test_copies_stop_at_a_quota(self, hard, fits, told):
         """The copy that would exceed a quota is refused in the API server's words, and those before it count."""
         found = asked(quota(**hard))
         assert (found.fits, found.stop.kind) == (fits, "Forbidden")
@@ -82,7 +81,7 @@ class TestQuotas:
             ([quota(pods="1", namespace="far")], 20), ([quota(services="0", configmaps="0")], 20),
         ],
     )  # fmt: skip
-    def test_what_is_used(self, objects: list[Json], fits: int) -> None:
+    def test_what_is_used(self, objects, fits):
         """A quota stops copies by what is used of it: as its status says, else as pods of its namespace use it."""
         assert asked(*objects).fits == fits
 
@@ -90,18 +89,18 @@ class TestQuotas:
         ("hard", "missing"),
         [({"limits_cpu": "4"}, "limits.cpu"), ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory")],
     )
-    def test_amounts_are_required(self, hard: Json, missing: str) -> None:
+    def test_amounts_are_required(self, hard, missing):
         """With a bound on cpu or memory each container has to say how much it is."""
         found = asked(quota(**hard))
         assert (found.fits, found.stop.message) == (0, f'pods "web-0" is forbidden: failed quota: compute: must specify {missing}')
 
-    def test_extended_resources(self) -> None:
+    def test_extended_resources(self):
         """Devices are bounded by what is requested of them."""
         node = {"kind": "Node", "metadata": {"name": "g"}, "status": {"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}}
         bound = named_quota({"requests.example.com/gpu": "3"})
         assert asked(node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})).fits == 3
 
-    def test_victims_give_back(self) -> None:
+    def test_victims_give_back(self):
         """With preemption a pod that has to leave uses its quota no more."""
         small = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "pods": "9"}}}
         low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
@@ -144,14 +143,14 @@ class TestScopes:
             ({"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]}, {"burst", "best effort", "short", "elsewhere"}),
         ],
     )
-    def test_a_quota_counts_the_pods_of_its_scopes(self, scope: Json, counted: set[str]) -> None:
+    def test_a_quota_counts_the_pods_of_its_scopes(self, scope, counted):
         """Only pods that all scopes match are counted, and stopped."""
         stopped = {name for name, template in TEMPLATES.items() if asked(quota(pods="0", **scope), template=template).fits == 0}
         assert stopped == counted
 
 
 class TestLimitRanges:
-    def test_defaults(self) -> None:
+    def test_defaults(self):
         """Containers that say nothing get requests and limits, which then count on nodes and for quotas; what is said stays."""
         bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
         found = asked(bounds, template=pod())
@@ -166,7 +165,7 @@ class TestLimitRanges:
             ({"max": {"cpu": "8"}, "default": {"cpu": "4"}, "min": {"cpu": "1"}}, 4),
         ],
     )  # fmt: skip
-    def test_defaults_of_the_limit_range(self, item: Json, request_: int) -> None:
+    def test_defaults_of_the_limit_range(self, item, request_):
         """A LimitRange without defaults has them from its bounds, as the API server fills in."""
         assert asked(limit_range({"type": "Container", **item}), template=pod()).counted.placed[0].requests["cpu"] == request_ * 1000
 
@@ -197,22 +196,22 @@ class TestLimitRanges:
             ),
         ],
     )  # fmt: skip
-    def test_out_of_bounds(self, item: Json, template: Json, told: str) -> None:
+    def test_out_of_bounds(self, item, template, told):
         """A pod out of bounds is refused in the API server's words."""
         found = asked(limit_range(item), template=template)
         assert (found.fits, found.stop.kind, found.stop.message) == (0, "Forbidden", f'pods "web-0" is forbidden: {told}')
 
-    def test_init_containers(self) -> None:
+    def test_init_containers(self):
         """The bound of a pod looks at the greatest init container too."""
         template = pod(limits={"cpu": "1"}, initContainers=[{"name": "i", "resources": {"limits": {"cpu": "5"}}}])
         assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
 
-    def test_without_defaults(self) -> None:
+    def test_without_defaults(self):
         """Who takes objects as they are asks no API server."""
         assert asked(limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False).fits == 20
 
 
-def test_an_unknown_priority_class() -> None:
+def test_an_unknown_priority_class():
     """A template that the API server refuses for its PriorityClass has no copies."""
     found = asked(template=pod(priorityClassName="gold"))
     assert (found.fits, found.stop.message) == (0, 'pods "web-0" is forbidden: no PriorityClass with name gold was found')
@@ -228,7 +227,7 @@ AMOUNTS = st.fixed_dictionaries({name: st.integers(1, 5) for name in ("cpu", "me
         max_size=3,
     ),
 )  # fmt: skip
-def test_quotas_against_arithmetic(request_: Json, init: Json | None, there: list[Json], quotas: list[dict[str, int]]) -> None:
+def test_quotas_against_arithmetic(request_, init, there, quotas):
     """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken off."""
     more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
     bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
@@ -249,7 +248,7 @@ class TestClaims:
         "metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
     }  # fmt: skip
 
-    def asked(self, hard: Json, *objects: Json) -> CapacityResult:
+    def asked(self, hard, *objects):
         """A StatefulSet with a claim for each copy, beside a quota."""
         template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
         spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [self.CLAIM]}
@@ -265,23 +264,23 @@ class TestClaims:
             {"fast.storageclass.storage.k8s.io/requests.storage": "6Gi"}, {"fast.storageclass.storage.k8s.io/persistentvolumeclaims": "3"},
         ],
     )  # fmt: skip
-    def test_quotas_of_claims(self, hard: Json) -> None:
+    def test_quotas_of_claims(self, hard):
         """A quota on claims or storage stops the copy whose claim would exceed it."""
         found = self.asked(hard)
         assert found.fits == 3
         assert found.stop.message.startswith('persistentvolumeclaims "data-db-3" is forbidden: exceeded quota: q, requested: ')
 
-    def test_claims_of_the_cluster(self) -> None:
+    def test_claims_of_the_cluster(self):
         """Claims that are there use the quota, also those of other owners."""
         there = {"kind": "PersistentVolumeClaim", "metadata": {"name": "other"}, "spec": {"resources": {"requests": {"storage": "3Gi"}}}}
         assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
 
-    def test_other_classes(self) -> None:
+    def test_other_classes(self):
         """A bound on another class stops nobody."""
         assert self.asked({"slow.storageclass.storage.k8s.io/persistentvolumeclaims": "0"}).fits == 20
 
 
-def test_pods_on_excluded_nodes_use_quotas() -> None:
+def test_pods_on_excluded_nodes_use_quotas():
     """Excluded nodes are out of the count, but the pods on them are there for quotas."""
     node = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
     assert asked(node, quota(pods="3"), pod("there", nodeName="b"), exclude_nodes="b").fits == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import attrs
 import pytest
@@ -35,7 +34,7 @@ class Question:
 
 
 @st.composite
-def questions(draw: st.DrawFn, subjects: Sequence[str], others: Sequence[str] = ()) -> Question:
+def questions(draw, subjects, others=()):
     """Small clusters with pods of one of *subjects* on them, and templates of the same."""
     nodes = {form.name: form for form in (node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 4))))}
     subject = draw(st.sampled_from(subjects))
@@ -54,14 +53,14 @@ def questions(draw: st.DrawFn, subjects: Sequence[str], others: Sequence[str] = 
 
 
 @st.composite
-def questions_with_pending(draw: st.DrawFn, subjects: Sequence[str]) -> Question:
+def questions_with_pending(draw, subjects):
     """The same, with pods that wait."""
     forms = [pod_form(draw(st.sampled_from(subjects)), draw(NUMBERS), f"waits{at}") for at in range(draw(st.integers(1, 4)))]
     waiting = tuple(replace(form, spec=replace(form.spec, priority=draw(st.sampled_from([0, 3, 9])))) for form in forms)
     return attrs.evolve(draw(questions(subjects)), pending=waiting)
 
 
-def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[Counter[str], str | None]:
+def by_brute_force(question, release, preemption):
     """Copies by node, placed one by one by a Scheduler, and the message of the first that found no place."""
     scheduler = Scheduler(
         Cluster((*question.objects, *question.pending), defaults=False), options_of({"release": release, "preemption": preemption})
@@ -69,8 +68,8 @@ def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[
     if question.pending:
         scheduler.run(details=False)
     turn = [at for at, times in enumerate(question.ratio) for _ in range(times)]
-    hosts: dict[str, str] = {}
-    made: Counter[int] = Counter()
+    hosts = {}
+    made = Counter()
     message = None
     for number in range(MOST):
         at = turn[number % len(turn)]
@@ -89,7 +88,7 @@ def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[
     return Counter(hosts.values()), message
 
 
-def check(question: Question, release: str, preemption: bool) -> None:
+def check(question, release, preemption):
     """Compare the count of *question* with brute force: nodes, number and message."""
     nodes, message = by_brute_force(question, release, preemption)
     cluster = Cluster((*question.objects, *question.pending), defaults=False)
@@ -114,6 +113,6 @@ QUESTIONS = {
 @pytest.mark.parametrize("about", QUESTIONS)
 @given(release=st.sampled_from(list(ALL_RELEASES)), preemption=st.booleans(), data=st.data())
 @examples(1)
-def test_against_brute_force(about: str, release: str, preemption: bool, data: st.DataObject) -> None:
+def test_against_brute_force(about, release, preemption, data):
     """As many copies find a node, on the same nodes, and the next one stops with the same message, whatever the pods ask for."""
     check(data.draw(QUESTIONS[about]), release, preemption)

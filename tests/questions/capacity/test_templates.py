@@ -1,21 +1,15 @@
 """The copies of a workload are the pods that its controller would make."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 
 from kubeclassic import capacity, simulate
 from kubeclassic.api.load import load_documents
-from kubeclassic.api.objects import KubeObject, ReplicaSet
+from kubeclassic.api.objects import ReplicaSet
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.capacity.question import READ_KINDS, PodTemplate, template_of
+from kubeclassic.questions.capacity.question import READ_KINDS, template_of
 
-Json = dict[str, Any]
 SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
 NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "100"}}}
@@ -24,13 +18,13 @@ NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"c
 COMPLETE = {"type": "Complete", "status": "True"}
 
 
-def manifest(kind: str, spec: Json | None = None, **more: Any) -> Json:
+def manifest(kind, spec=None, **more):
     """A workload of three pods; *spec*: what else its spec has."""
     given = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE, **(spec or {})}
     return {"kind": kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": given, **more}
 
 
-def read(document: Json, known: tuple[KubeObject, ...] = ()) -> PodTemplate:
+def read(document, known=()):
     """The template of a manifest, in a cluster that has *known*."""
     return template_of(load_documents([Document(document, "web.yaml")], raw_kinds=READ_KINDS), "web.yaml", known)
 
@@ -48,7 +42,7 @@ WORKLOADS = {
 
 
 @pytest.mark.parametrize("kind", WORKLOADS)
-def test_each_kind_gives_a_pod(kind: str) -> None:
+def test_each_kind_gives_a_pod(kind):
     """A copy has the template's labels, the workload's namespace and its name with a number, and no node."""
     template = read(WORKLOADS[kind])
     pod, _ = template.copy(7)
@@ -59,19 +53,19 @@ def test_each_kind_gives_a_pod(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "owner"), [("Deployment", "ReplicaSet"), ("ReplicaSet", "ReplicaSet"), ("StatefulSet", "StatefulSet"), ("CronJob", "Job")]
 )
-def test_owners(kind: str, owner: str) -> None:
+def test_owners(kind, owner):
     """The copies belong to what makes them, so that they are spread as its pods."""
     found = read(WORKLOADS[kind]).pod.metadata.controller
     assert found is not None
     assert found.kind == owner
 
 
-def test_a_deployment_brings_its_replica_set() -> None:
+def test_a_deployment_brings_its_replica_set():
     """A Deployment that is not in the cluster comes with the ReplicaSet that its controller would make."""
     assert [item.kind for item in read(WORKLOADS["Deployment"]).objects] == ["ReplicaSet"]
 
 
-def test_a_deployment_finds_its_newest_replica_set() -> None:
+def test_a_deployment_finds_its_newest_replica_set():
     """The copies of a Deployment of the cluster belong to its newest ReplicaSet."""
     owned = [
         {
@@ -91,7 +85,7 @@ def test_a_deployment_finds_its_newest_replica_set() -> None:
     assert (controller.name, controller.uid, found.pod.labels["pod-template-hash"], found.objects) == ("web-12", "u12", "h12", ())
 
 
-def test_the_copies_of_a_stateful_set_have_claims() -> None:
+def test_the_copies_of_a_stateful_set_have_claims():
     """Each copy of a StatefulSet gets its own claims, and the label with its own name."""
     claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}]
     template = read(manifest("StatefulSet", {"volumeClaimTemplates": claims}))
@@ -102,7 +96,7 @@ def test_the_copies_of_a_stateful_set_have_claims() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_claims_need_volumes(release: str) -> None:
+def test_claims_need_volumes(release):
     """A StatefulSet fits as often as there are volumes for its claims."""
     asked = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local"}
     claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}, **asked}}]
@@ -115,7 +109,7 @@ def test_claims_need_volumes(release: str) -> None:
     assert "didn't find available persistent volumes to bind" in found.stop.message
 
 
-def test_ephemeral_volumes_have_claims(tmp_path: Path) -> None:
+def test_ephemeral_volumes_have_claims(tmp_path):
     """Each pod that comes has the claims of its generic ephemeral volumes, of the default class too, a copy as well as one that waits."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     local = {"kind": "StorageClass", "metadata": {"name": "local", "annotations": default}, "provisioner": "x.csi.k8s.io"}
@@ -128,7 +122,7 @@ def test_ephemeral_volumes_have_claims(tmp_path: Path) -> None:
     assert simulate([*cluster, web], "1.34").ok
 
 
-def test_other_objects_of_the_file_come_too(tmp_path: Path) -> None:
+def test_other_objects_of_the_file_come_too(tmp_path):
     """What else the file holds is there: the volume claim that a pod names, or its PriorityClass."""
     high = {"kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 7}
     pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {**SPEC, "priorityClassName": "gold"}}
@@ -148,7 +142,7 @@ def test_other_objects_of_the_file_come_too(tmp_path: Path) -> None:
         ({"kind": "Secret", "metadata": {"name": "s"}}, "expected a Pod, a PodTemplate or a workload, got Secret"),
     ],
 )  # fmt: skip
-def test_refusals(document: Json, told: str) -> None:
+def test_refusals(document, told):
     """What gives no copies is refused in one line."""
     with pytest.raises(ManifestError, match=told):
         read(document)

@@ -21,7 +21,6 @@ from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import ERROR, LOCKED, MODES, SCORE, Decided, decided
 from tests.support.build import node, pod
-from tests.support.drawnclusters import Drawn
 from tests.support.examples import examples
 from tests.support.worldforms import drawn
 
@@ -88,7 +87,7 @@ class TestExactly:
     def test_the_differences_are_the_cycles_that_differ(self, pair: tuple[str, str]) -> None:
         """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for the state decide otherwise."""
         seen = 0
-        for scenario in Drawn(seeds=2, nodes=6)():
+        for scenario in map(drawn, range(25)):
             made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
             found = compare(scenario, made, mode=LOCKED)
             state, wanted = list(scenario.objects), []

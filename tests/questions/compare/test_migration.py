@@ -15,7 +15,6 @@ from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import LOCKED, PREDICATE, SCORE
 from tests.support.build import node, obj, pod
-from tests.support.drawnclusters import Drawn
 
 Json = dict[str, Any]
 
@@ -109,13 +108,3 @@ class TestCheck:
         found = checked(objects, [pod("high", "800m", priority=10)], config={"disable_preemption": True})
         assert (found.cycles, found.differences) == (1, [])
         assert [one.simulation.evicted for one in found.sides] == [{}, {}]
-
-    def test_selector_spread_keeps_the_formula(self) -> None:
-        """With plugin SelectorSpread fewer decisions differ on drawn clusters than with PodTopologySpread."""
-        release, differing = RELEASES["1.16"], dict[bool, int]()
-        for keeps in (False, True):
-            document = migrate(None, release, selector_spread=keeps).document
-            asked = Migrating(policy=None, config=AlgorithmConfiguration(), release=release, target=PROFILE_RELEASE)
-            runs = [asked.checked(scenario, asked.engines(document)) for scenario in Drawn(3)()]
-            differing[keeps] = sum(run.agreements[PROFILE].counts[DIFFERENT] for run in runs)
-        assert differing[True] * 2 < differing[False]

@@ -1,15 +1,11 @@
 """The openb trace: how many of its 1,523 nodes can go, and a replay of the whole plan."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
 from kubeclassic.questions.drain.plan import DrainWish, search_for
-from kubeclassic.questions.drain.trial import SteadyState, settle
+from kubeclassic.questions.drain.trial import settle
 from kubeclassic.simulation.drainrules import DrainFlags
 from kubeclassic.simulation.input import scenario_of, spec_of
 from kubeclassic.traces import import_openb
@@ -17,7 +13,7 @@ from tests.support.drainbuild import replayed
 
 
 @pytest.fixture(scope="module")
-def trace(shared: Path) -> SteadyState:
+def trace(shared):
     """The whole trace, with its pods placed."""
     data = shared / "data" / "openb"
     cluster = import_openb(data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv").cluster()
@@ -26,7 +22,7 @@ def trace(shared: Path) -> SteadyState:
     return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
 
 
-def test_so_many_nodes_can_go(trace: SteadyState, root: Path) -> None:
+def test_so_many_nodes_can_go(trace, root):
     """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
     answer, _ = search_for(trace, DrainWish(), DrainFlags(recreate_bare=True))
     assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds) == (7919, 418, 625, 305)
@@ -38,7 +34,7 @@ def test_so_many_nodes_can_go(trace: SteadyState, root: Path) -> None:
     assert sum(bool(pod.spec.node_name) for pod in after.pods) == sum(isinstance(item, Pod) for item in trace.objects)
 
 
-def test_bare_pods_keep_their_nodes(trace: SteadyState) -> None:
+def test_bare_pods_keep_their_nodes(trace):
     """Without a flag for bare pods only nodes without pods can go, at once."""
     answer, evictions = search_for(trace, DrainWish(), DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}

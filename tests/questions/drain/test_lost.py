@@ -1,16 +1,9 @@
 """Nodes that are gone at once: who finds another node, who waits and why, who ends with the node, and what to add."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from kubeclassic import Cluster, add_nodes, drain
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.results import DrainResult
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.drainbuild import ZONE, budget, owned, with_devices
@@ -20,18 +13,18 @@ STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}, "ownerReferences"
 ALWAYS = {"tolerations": [{"operator": "Exists"}]}
 
 
-def lost(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
+def lost(*objects, nodes="a", **options):
     """What becomes of the pods where *nodes* are gone."""
     return drain(Cluster(objects, defaults=False), nodes, options.pop("release", None), gone=True, **options)
 
 
-def fates(found: DrainResult) -> dict[str, str | None]:
+def fates(found):
     """Pod that leaves -> its new node."""
     return {one.pod: one.to for one in found.answer.evictions}
 
 
 class TestWho:
-    def test_each_kind_of_pod(self) -> None:
+    def test_each_kind_of_pod(self):
         """What owners make moves, though a budget allows no disruption; static pods and those of DaemonSets end with the node."""
         pods = [
             owned("web-1", on="a"), owned("db-0", "db", on="a"), owned("bare", "bare", on="a"),
@@ -43,7 +36,7 @@ class TestWho:
         assert ending == {"default/agent-a": "DaemonSet-managed", "default/etcd-a": "a static pod of its kubelet"}
         assert (found.ok, found.answer.budgets[0].lowest) == (True, -1)
 
-    def test_who_waits(self) -> None:
+    def test_who_waits(self):
         """Two pods of three find room; the third waits, and the answer says why, and how to ask what to add."""
         found = lost(node("a"), node("b", cpu="2"), *(owned(f"web-{number}", on="a") for number in range(3)))
         answer = found.answer
@@ -52,18 +45,18 @@ class TestWho:
         assert found.reasons == {"Insufficient cpu": 1}
         assert answer.add_nodes == ("--exclude-nodes", "a", "--gone", "--add-node", "like:a")
 
-    def test_who_is_preempted(self) -> None:
+    def test_who_is_preempted(self):
         """A pod of higher priority takes the room of one that runs, which is made anew and waits."""
         found = lost(node("a"), node("b", cpu="1"), owned("web-1", on="a", priority=9), owned("job-1", "job", on="b"))
         assert fates(found) == {"default/web-1": "b", "default/job-1": None}
         assert [one.by for one in found.answer.evictions] == [None, "default/web-0"]
 
-    def test_claims_from_templates_are_made_anew(self) -> None:
+    def test_claims_from_templates_are_made_anew(self):
         """The claim goes with its pod; the new pod has one of its own, and gets the device of the other node."""
         found = lost(node("a"), node("b"), *with_devices(), release="1.34")
         assert fates(found) == {"default/infer": "b"}
 
-    def test_a_zone(self) -> None:
+    def test_a_zone(self):
         """All nodes of a zone; new ones are like those of other zones."""
         nodes = [node(name, cpu="2", labels={ZONE: zone}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]
         pods = [owned(f"web-{name}", on=name, cpu="1500m") for name in "ab"]
@@ -74,13 +67,13 @@ class TestWho:
         assert (added.added, added.ok) == ({"c": 1}, True)
 
     @pytest.mark.parametrize("options", [{"auto": True, "nodes": ()}, {"pod_selector": "app=web"}])
-    def test_what_does_not_go_with_it(self, options: Any) -> None:
+    def test_what_does_not_go_with_it(self, options):
         """Nothing is looked for, and no pod may stay."""
         with pytest.raises(KubeclassicError, match="gone cannot be combined with "):
             lost(node("a"), node("b"), **options)
 
 
-def test_the_command_that_is_proposed_runs(tmp_path: Path) -> None:
+def test_the_command_that_is_proposed_runs(tmp_path):
     """What stands on standard error is a command that says which nodes to add; the page says it too."""
     page = tmp_path / "page.html"
     cluster = str(ROOT / "examples" / "drain" / "cluster.yaml")

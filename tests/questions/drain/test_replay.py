@@ -1,26 +1,21 @@
 """Every "can go" holds in a replay through a scheduler of its own, and every "cannot" of a single node in one that tries it out."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.drainrules import is_mirror
 from tests.support.drainbuild import FLAGS, RELEASES, Replay, asked, cluster_of, renewed, replayed, settled
 from tests.support.examples import examples
 
-Json = dict[str, Any]
 SEEDS = st.integers(0, 1 << 30)
 flags_by_lot = st.fixed_dictionaries(
     {name: st.booleans() for name in ("ignore_daemonsets", "delete_emptydir_data", "force", "recreate_bare", "disable_eviction")}
 )
 
 
-def left_on(pods: list[Pod], names: list[str]) -> list[Pod]:
+def left_on(pods, names):
     """The pods on some nodes that a drain must not leave there."""
     here = [pod for pod in pods if pod.spec.node_name in names]
     return [pod for pod in here if not (is_mirror(pod) or (pod.metadata.controller and pod.metadata.controller.kind == "DaemonSet"))]
@@ -29,7 +24,7 @@ def left_on(pods: list[Pod], names: list[str]) -> list[Pod]:
 class TestCan:
     @examples(0.6)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES), flags=flags_by_lot, names=st.sets(st.integers(0, 4), min_size=1))
-    def test_what_can_go_does_in_a_replay(self, seed: int, release: str, flags: Json, names: set[int]) -> None:
+    def test_what_can_go_does_in_a_replay(self, seed, release, flags, names):
         """The plan's steps lead to nodes without pods, on the hosts that a new scheduler chooses, with budgets held in each round."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, [f"n{number}" for number in sorted(names)], release, **flags)
@@ -39,7 +34,7 @@ class TestCan:
 
     @examples(0.4)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES))
-    def test_so_does_what_a_search_finds(self, seed: int, release: str) -> None:
+    def test_so_does_what_a_search_finds(self, seed, release):
         """The set that --auto finds is proven in the same way."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, [], release, auto=True, **FLAGS)
@@ -48,7 +43,7 @@ class TestCan:
 
     @examples(0.2)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES))
-    def test_those_that_run_somewhere_still_do(self, seed: int, release: str) -> None:
+    def test_those_that_run_somewhere_still_do(self, seed, release):
         """Each pod that ran before runs afterwards, or another in its place, but for bare pods of drained nodes."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, ["n0", "n1"], release, **FLAGS)
@@ -60,7 +55,7 @@ class TestCan:
         assert {found["pod"] for found in gone} <= bare
 
 
-def tried_out(objects: list[KubeObject], name: str, release: str) -> bool:
+def tried_out(objects, name, release):
     """Whether one node can go, by plain steps: evict what budgets allow, place what comes instead, until nothing is left."""
     replay = Replay.of(objects, release, preemption=False)
     replay.cordon(name)
@@ -87,7 +82,7 @@ def tried_out(objects: list[KubeObject], name: str, release: str) -> bool:
 class TestCannot:
     @examples(0.8)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES), number=st.integers(0, 4))
-    def test_of_one_node_is_what_trying_says(self, seed: int, release: str, number: int) -> None:
+    def test_of_one_node_is_what_trying_says(self, seed, release, number):
         """A single node can go if and only if plain steps empty it."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, [f"n{number}"], release, preemption=False, **FLAGS)
@@ -96,7 +91,7 @@ class TestCannot:
 
 class TestTheReplayCanFail:
     @pytest.mark.parametrize("release", RELEASES)
-    def test_a_wrong_claim_is_seen(self, release: str) -> None:
+    def test_a_wrong_claim_is_seen(self, release):
         """A plan with another host, or with budgets overdrawn, does not pass."""
         for seed in range(200):
             objects = settled(cluster_of(seed), release, preemption=False)

@@ -1,16 +1,10 @@
 """What becomes of pods, as kubectl drain treats them: who leaves, who stays, who keeps the node from going; rounds, budgets, preemption."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic import Cluster, drain
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.plan import DrainMove
-from kubeclassic.results import DrainResult
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
@@ -26,40 +20,37 @@ NAMED = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
 WEB = {"selector": {"matchLabels": {"app": "web"}}}
 
 
-def bare_budget(spec: Any, namespace: str = "default", **more: Any) -> KubeObject:
+def bare_budget(spec, namespace="default", **more):
     """A budget as a manifest has it: with no status but what is in *more*."""
-    made: KubeObject = obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": namespace}, "spec": spec, **more})
-    return made
+    return obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": namespace}, "spec": spec, **more})
 
 
-def disk(name: str, on: str, status: str = "Bound", **spec: Any) -> KubeObject:
+def disk(name, on, status="Bound", **spec):
     """A volume on one node."""
     here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}]}]
     spec = {"capacity": {"storage": "1Gi"}, **ONCE, "nodeAffinity": {"required": {"nodeSelectorTerms": here}}, **spec}
-    made: KubeObject = obj({"kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": {"phase": status}})
-    return made
+    return obj({"kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": {"phase": status}})
 
 
-def claim(spec: Any, name: str = "data", **metadata: Any) -> KubeObject:
+def claim(spec, name="data", **metadata):
     """A claim to a volume."""
     meta = {"name": name, "namespace": "default", **metadata}
-    made: KubeObject = obj({"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {**ONCE, **STORAGE, **spec}})
-    return made
+    return obj({"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {**ONCE, **STORAGE, **spec}})
 
 
-def emptied(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
+def emptied(*objects, nodes="a", **options):
     """What becomes of node a."""
     return drain(Cluster(objects, defaults=False), nodes, **keywords_of(options))
 
 
-def beside(*pods: KubeObject, cpu: str = "4", **options: Any) -> DrainResult:
+def beside(*pods, cpu="4", **options):
     """The same, where there is a node b too."""
     return emptied(node("a"), node("b", cpu=cpu), *pods, **options)
 
 
 class TestWhoLeaves:
     @pytest.mark.parametrize("app", ["web", "db", "job"])
-    def test_pods_of_controllers(self, app: str) -> None:
+    def test_pods_of_controllers(self, app):
         """They leave, and their controller makes others; only a StatefulSet's keep their names."""
         found = beside(owned("p", app, on="a"))
         assert found.moves == (DrainMove("default/p", "a", "b"),)
@@ -73,14 +64,14 @@ class TestWhoLeaves:
             (owned("p", "bare", on="a"), "force", "Pods declare no controller (use --force to override)"),
         ],
     )
-    def test_pods_that_need_a_flag(self, one: Pod, flag: str, why: str) -> None:
+    def test_pods_that_need_a_flag(self, one, flag, why):
         """Without the flag nothing at all is evicted, in kubectl's words."""
         refused = beside(one, owned("q", on="a"))
         assert refused.cannot == {"a": f"cannot delete {why}: default/p"}
         assert refused.moves == ()
         assert beside(one, owned("q", on="a"), **{flag: True}).can == ["a"]
 
-    def test_several_refusals(self) -> None:
+    def test_several_refusals(self):
         """All are told, each with its pods; of many the first five."""
         bare = [owned(f"p{number}", "bare", on="a") for number in range(7)]
         (why,) = beside(*bare, owned("d", "agent", on="a")).cannot.values()
@@ -94,36 +85,36 @@ class TestWhoLeaves:
             (owned("p", "agent", on="a"), "DaemonSet-managed"),
         ],
     )  # fmt: skip
-    def test_pods_of_the_node_stay(self, one: Pod, why: str) -> None:
+    def test_pods_of_the_node_stay(self, one, why):
         """The image of a static pod is ignored, with the flag a DaemonSet's pod too, and both are listed."""
         found = beside(one, ignore_daemonsets=True)
         assert found.can == ["a"]
         assert found.record()["staying"] == [{"pod": "default/p", "node": "a", "why": why}]
 
-    def test_pods_that_are_not_selected_stay(self) -> None:
+    def test_pods_that_are_not_selected_stay(self):
         """With a selector others are neither evicted nor in the way, whatever they are."""
         found = beside(owned("p", on="a"), owned("q", "bare", on="a", **SCRATCH), pod_selector="app=web")
         assert [move.pod for move in found.moves] == ["default/p"]
         assert [stay["why"] for stay in found.record()["staying"]] == ["not selected by --pod-selector"]
 
-    def test_finished_pods_do_not_matter(self) -> None:
+    def test_finished_pods_do_not_matter(self):
         """They run no more, so they are in nobody's way."""
         assert beside(owned("p", "bare", on="a", status={"phase": "Succeeded"})).can == ["a"]
 
-    def test_forced_pods_are_gone_for_good(self) -> None:
+    def test_forced_pods_are_gone_for_good(self):
         """They have no replacement and no new node."""
         found = beside(owned("p", "bare", on="a"), force=True)
         gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
         assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
 
     @pytest.mark.parametrize(("app", "moves"), [("web", 0), ("db", 1)])
-    def test_pods_that_are_being_deleted(self, app: str, moves: int) -> None:
+    def test_pods_that_are_being_deleted(self, app, moves):
         """In place of one that is leaving already only a StatefulSet still makes another; no budget is asked."""
         found = beside(owned("p", app, on="a", **LEAVING), budget("none", app, 0))
         assert found.can == ["a"]
         assert len(found.moves) == moves
 
-    def test_pods_of_another_scheduler(self) -> None:
+    def test_pods_of_another_scheduler(self):
         """Nobody here knows where they would go."""
         found = beside(owned("p", on="a", schedulerName="other"))
         assert found.cannot == {"a": 'the pod in place of default/p asks for another scheduler, "other"'}
@@ -131,7 +122,7 @@ class TestWhoLeaves:
 
 class TestWhereTheyGo:
     @pytest.mark.parametrize("release", RELEASES)
-    def test_nowhere(self, release: str) -> None:
+    def test_nowhere(self, release):
         """A pod that fits on no other node keeps its node from going; nothing moves."""
         found = beside(owned("p", on="a", cpu="3"), owned("q", on="a"), cpu="2", release=release)
         assert found.can == []
@@ -140,13 +131,13 @@ class TestWhereTheyGo:
         assert (found.moves, found.ok) == ((), False)
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_back_again(self, release: str) -> None:
+    def test_back_again(self, release):
         """A pod that tolerates everything comes back to the cordoned node, so it cannot be emptied."""
         found = emptied(node("a", cpu="8"), node("b", cpu="1"), owned("p", on="a", cpu="2", **EVERYWHERE), release=release)
         (why,) = found.cannot.values()
         assert why == "default/web-0, made in place of default/p, comes back to a, as it tolerates that the node is cordoned"
 
-    def test_pods_with_disks_of_the_node(self) -> None:
+    def test_pods_with_disks_of_the_node(self):
         """A claim whose volume is on the node keeps its pod there."""
         volume = disk("disk", "a", claimRef={"namespace": "default", "name": "data"})
         bound = claim({"volumeName": "disk"}, annotations={"pv.kubernetes.io/bind-completed": "yes"})
@@ -154,7 +145,7 @@ class TestWhereTheyGo:
         assert "default/p finds no other node: " in why
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_waiting_pods_come_first(self, release: str) -> None:
+    def test_waiting_pods_come_first(self, release):
         """What waits is scheduled before the drain where that is asked for, so that it may take the room; else it is left out."""
         first = {"pending_first": True, "release": release}
         found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), **first)
@@ -166,7 +157,7 @@ class TestWhereTheyGo:
         assert counts == [[1, 0, 0], [0, 0, 1]]
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_claims_of_pods_that_came_first(self, release: str) -> None:
+    def test_claims_of_pods_that_came_first(self, release):
         """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
         kind = obj({"kind": "StorageClass", "metadata": {"name": "local"}, "provisioner": "kubernetes.io/no-provisioner",
                     "volumeBindingMode": "WaitForFirstConsumer"})  # fmt: skip
@@ -179,7 +170,7 @@ class TestWhereTheyGo:
 
     @pytest.mark.parametrize("mode", ["WaitForFirstConsumer", "Immediate"])
     @pytest.mark.parametrize("app", ["web", "db"])
-    def test_ephemeral_volumes(self, app: str, mode: str) -> None:
+    def test_ephemeral_volumes(self, app, mode):
         """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever the old disk is."""
         kind = obj({"kind": "StorageClass", "metadata": {"name": "disks"}, "provisioner": "disk.example.com", "volumeBindingMode": mode})
         there = disk("disk", "a", storageClassName="disks", volumeMode="Filesystem", claimRef={"namespace": "default", "name": "p-v"})
@@ -194,7 +185,7 @@ class TestWhereTheyGo:
         assert list(full.cannot) == ["b"]
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_who_is_preempted_moves_on(self, release: str) -> None:
+    def test_who_is_preempted_moves_on(self, release):
         """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new one."""
         high = owned("high", "db", on="a", cpu="3", priority=10)
         low = owned("low", on="b", cpu="2", priority=0)
@@ -205,7 +196,7 @@ class TestWhereTheyGo:
         assert (second["pod"], second["node"], second["to"], second["by"]) == ("default/low", "b", "c", "default/high")
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_nobody_is_pushed_out(self, release: str) -> None:
+    def test_nobody_is_pushed_out(self, release):
         """Where the preempted pod finds no other node, or nobody makes it again, the node cannot go."""
         high = owned("high", "db", on="a", cpu="3", priority=10)
         pushed = beside(high, owned("low", on="b", cpu="2"), release=release)
@@ -217,12 +208,12 @@ class TestWhereTheyGo:
 
 
 class TestBudgets:
-    def pods(self, count: int, app: str = "web") -> list[Pod]:
+    def pods(self, count, app="web"):
         """Pods on node a."""
         return [owned(f"p{number}", app, on="a", cpu="100m") for number in range(count)]
 
     @pytest.mark.parametrize(("allowed", "sizes"), [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1]), (5, [5]), (9, [5])])
-    def test_rounds(self, allowed: int, sizes: list[int]) -> None:
+    def test_rounds(self, allowed, sizes):
         """In each round as many leave as the budget allows; the new ones get ready, and then it allows as many again."""
         found = beside(*self.pods(5), budget("b", "web", allowed))
         rounds = [one["round"] for one in found.record()["evictions"]]
@@ -230,7 +221,7 @@ class TestBudgets:
         (told,) = found.record()["budgets"]
         assert told == {"budget": "default/b", "allowed": allowed, "evictions": 5, "lowest": allowed - sizes[0], "left": allowed}
 
-    def test_others_need_not_wait(self) -> None:
+    def test_others_need_not_wait(self):
         """Pods without a budget leave in the first round."""
         found = beside(*self.pods(2), owned("q", "job", on="a"), budget("b", "web", 1))
         assert [(one["pod"], one["round"]) for one in found.record()["evictions"]] == [
@@ -245,32 +236,32 @@ class TestBudgets:
             ({"maxUnavailable": "0%"}, 0), ({}, 0),
         ],
     )  # fmt: skip
-    def test_without_a_status(self, spec: Any, allowed: int) -> None:
+    def test_without_a_status(self, spec, allowed):
         """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods that run."""
         found = beside(*self.pods(5), bare_budget({**WEB, **spec}))
         assert bool(found.can) == bool(allowed)
         assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
 
-    def test_none_allowed(self) -> None:
+    def test_none_allowed(self):
         """A budget that allows none keeps the node from going, for ever."""
         found = beside(*self.pods(2), budget("b", "web", 0))
         assert found.cannot == {"a": "PodDisruptionBudget default/b allows no disruption: default/p0 and default/p1"}
         assert beside(*self.pods(2), budget("b", "web", 0), disable_eviction=True).can == ["a"]
 
-    def test_pods_that_do_not_come_back_use_it_up(self) -> None:
+    def test_pods_that_do_not_come_back_use_it_up(self):
         """A bare pod is not made again, so its budget allows one less from then on."""
         found = beside(*self.pods(3, "bare"), budget("b", "bare", 2), force=True)
         assert found.cannot == {
             "a": "PodDisruptionBudget default/b allows 2 at a time, and none any more: pods of it left and are not made again: default/p2"
         }
 
-    def test_two_budgets(self) -> None:
+    def test_two_budgets(self):
         """The eviction API refuses a pod of two budgets."""
         found = beside(*self.pods(1), budget("b", "web", 3), budget("c", "web", 3))
         assert found.cannot["a"].startswith("This pod has more than one PodDisruptionBudget, which the eviction subresource does not ")
 
     @pytest.mark.parametrize("release", RELEASES)
-    def test_empty_selectors(self, release: str) -> None:
+    def test_empty_selectors(self, release):
         """An empty selector selects all pods of the namespace in policy/v1, and none before."""
         older = ALL_RELEASES[release].client.resources["PodDisruptionBudget"] != "policy/v1"
         assert bool(beside(*self.pods(1), bare_budget({"selector": {}}), release=release).can) == older
@@ -284,6 +275,6 @@ class TestBudgets:
         ],
         ids=["a status that a controller has counted", "a selector that means nothing", "no selector", "another namespace"],
     )  # fmt: skip
-    def test_which_count(self, made: KubeObject, goes: bool) -> None:
+    def test_which_count(self, made, goes):
         """A budget counts with its status where it has one, and for the pods of its namespace that its selector means."""
         assert (beside(*self.pods(5), made).can == ["a"]) == goes

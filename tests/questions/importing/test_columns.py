@@ -1,9 +1,5 @@
 """Tables of one's own with a map of columns, and what is refused in all tables."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import kubeclassic
@@ -28,7 +24,7 @@ class TestColumns:
     """
     TABLE = "task,team,prio,n,start,took,cores,mem,gpus,service,disk\nT_1,Web,5,2,1.5,60,0.25,2,0,shop,ssd\n"
 
-    def test_the_map_says_what_is_what(self, tmp_path: Path) -> None:
+    def test_the_map_says_what_is_what(self, tmp_path):
         """Columns become what the map says, in the units that it says; a count makes several pods of a row."""
         columns = columnmap.read_map(write(tmp_path, "m.yaml", self.MAP))
         first, second = columnmap.read(write(tmp_path, "t.csv", self.TABLE), columns).pods
@@ -39,7 +35,7 @@ class TestColumns:
         }  # fmt: skip
         assert (first["spec"]["nodeSelector"], first["spec"]["priority"]) == ({"disk": "ssd"}, 5)
 
-    def test_nodes_are_made_too(self, tmp_path: Path) -> None:
+    def test_nodes_are_made_too(self, tmp_path):
         """A table of nodes gives nodes, on which pods are scheduled."""
         names = write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n")
         found = kubeclassic.traces.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
@@ -56,7 +52,7 @@ class TestColumns:
         ("name: a\npriorities: {high: 1}\n", 'priorities: expected words of the column that priority names, with numbers, got an object'),
         ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
     ])  # fmt: skip
-    def test_a_wrong_map_is_told(self, tmp_path: Path, text: str, words: str) -> None:
+    def test_a_wrong_map_is_told(self, tmp_path, text, words):
         """A map that says something else is refused with the place."""
         path = write(tmp_path, "m.yaml", text)
         told = refusal_text(ManifestError, columnmap.read_map, path)
@@ -77,7 +73,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_tables_are_told(tmp_path: Path, case: str) -> None:
+def test_wrong_tables_are_told(tmp_path, case):
     """A table that cannot be read is refused in one line with file, line and column."""
     text, *words = WRONG[case]
     columns = columnmap.read_map(write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c, memory: b}\n"))
@@ -86,7 +82,7 @@ def test_wrong_tables_are_told(tmp_path: Path, case: str) -> None:
     assert all(word in told for word in words)
 
 
-def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
+def test_other_wrong_inputs_are_told(tmp_path):
     """Files of another kind, and missing files are refused with what was wanted."""
     nodes = write(tmp_path, "n.csv", HOSTS)
     tries = [
@@ -104,14 +100,14 @@ def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
     ("a,\n", "line 2: n: expected a whole number, got nothing"), ("a,1\nA,1\n", 'line 3: task: expected each name once, got "a-0" again'),
     ("a,500001\n", 'line 2: n: expected 500,000 at most, got "500001"'),
 ])  # fmt: skip
-def test_counts_and_names_of_rows_are_checked(tmp_path: Path, rows: str, told: str) -> None:
+def test_counts_and_names_of_rows_are_checked(tmp_path, rows, told):
     """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""
     columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
     with pytest.raises(ManifestError, match=told):
         columnmap.read(write(tmp_path, "t.csv", "task,n\n" + rows), columns)
 
 
-def test_rows_of_no_copies_are_told(tmp_path: Path) -> None:
+def test_rows_of_no_copies_are_told(tmp_path):
     """A count of 0 makes no pod, and is among what was dropped."""
     columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
     assert columnmap.read(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {"rows of no copies": 1}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -19,7 +18,7 @@ from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 
 
-def deployment(replicas: int, image: str = "a", name: str = "web") -> Manifest:
+def deployment(replicas, image="a", name="web"):
     """A Deployment as in a trace of SimKube."""
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "image": image}]}}
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
@@ -35,26 +34,26 @@ class TestSimKube:
         {"ts": 140, "applied_objs": [], "deleted_objs": [deployment(1, "b")]},
     )
 
-    def spans(self, document: Any, folder: Path) -> list[tuple[str, str | None, str | None]]:
+    def spans(self, document, folder):
         """Begin, end and length of the life of each pod of a trace."""
         (folder / "trace").write_bytes(msgspec.msgpack.encode(document))
         trace = simkube.read(folder / "trace")
         return [(times(pod)[CREATED], times(pod).get(DELETED), times(pod).get(RUNS)) for pod in trace.pods]
 
-    def test_owners_make_and_replace_pods(self, tmp_path: Path) -> None:
+    def test_owners_make_and_replace_pods(self, tmp_path):
         """More replicas are more pods, fewer take some away, a new template replaces all, and a deleted owner has none."""
         wanted = [("100", "130", None), ("100", "120", None), ("110", "120", None), ("130", "140", None)]
         assert self.spans({"version": 2, "config": {}, "events": self.EVENTS, "index": {}}, tmp_path) == wanted
         assert self.spans([{}, self.EVENTS, {}, {}], tmp_path) == wanted
 
     @pytest.mark.parametrize("where", ["index", "pod_lifecycles"])
-    def test_finished_pods_run_as_long(self, tmp_path: Path, where: str) -> None:
+    def test_finished_pods_run_as_long(self, tmp_path, where):
         """How long pods ran is found by their owner, wherever the version of the trace has it."""
         lives = {"apps/v1.Deployment": {"shop/web": {"100": [{"lifecycle": {"Finished": [100, 107]}}, {"lifecycle": {"Running": 3}}]}}}
         document = {"version": 3, "config": {}, "events": self.EVENTS[:1], "index": {}, where: lives}
         assert self.spans(document, tmp_path) == [("100", None, "7"), ("100", None, None)]
 
-    def test_the_pods_belong_to_their_owner(self, tmp_path: Path) -> None:
+    def test_the_pods_belong_to_their_owner(self, tmp_path):
         """The pods have owner, labels and spec, and are scheduled beside nodes."""
         (tmp_path / "trace").write_bytes(msgspec.msgpack.encode({"version": 2, "config": {}, "events": self.EVENTS[:1], "index": {}}))
         found = kubeclassic.traces.import_simkube(tmp_path / "trace")
@@ -64,7 +63,6 @@ class TestSimKube:
         node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}
         assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
 
-
     POD: ClassVar[Manifest] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {"nodeName": "n"}}
     JOB: ClassVar[Manifest] = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
     CRON_JOB: ClassVar[Manifest] = {
@@ -72,7 +70,7 @@ class TestSimKube:
         "spec": {"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB},
     }  # fmt: skip
 
-    def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path: Path) -> None:
+    def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path):
         """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded; without any it is dropped."""
         volcano = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "p", "namespace": "shop"}, "spec": {}}
         idle = {**self.CRON_JOB, "metadata": {"name": "idle"}}
@@ -97,13 +95,13 @@ class TestSimulator:
         "schedulerConfig": {"profiles": [{"schedulerName": "default-scheduler"}]},
     }  # fmt: skip
 
-    def test_an_export_is_read_like_manifests(self, tmp_path: Path) -> None:
+    def test_an_export_is_read_like_manifests(self, tmp_path):
         """All commands read an export; that its configuration does not count is said."""
         found = kubeclassic.simulate(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         assert found.hosts == {"default/p": "n"}
         assert any("kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings)
 
-    def test_its_configuration_is_a_profile(self, tmp_path: Path) -> None:
+    def test_its_configuration_is_a_profile(self, tmp_path):
         """The objects with their kinds, and the configuration as a file that --profile takes."""
         trace = simulatorexport.read(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         configuration = trace.configuration
@@ -112,7 +110,7 @@ class TestSimulator:
         assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {"default/p": "n"}
 
 
-def test_a_broken_simkube_trace_is_told(tmp_path: Path) -> None:
+def test_a_broken_simkube_trace_is_told(tmp_path):
     """Another version, and events of another form, are refused with the number of the event."""
     for document, words in (
         ({"version": 9}, "version: expected 2 or 3, got 9"),
@@ -131,12 +129,12 @@ def test_a_broken_simkube_trace_is_told(tmp_path: Path) -> None:
 class TestDumps:
     NODE: ClassVar[Manifest] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}
 
-    def pod(self, name: str, **spec: Any) -> Manifest:
+    def pod(self, name, **spec):
         """A pod of namespace a."""
         metadata = {"name": name, "namespace": "a"}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}
 
-    def test_a_cluster_info_dump_is_a_folder(self, tmp_path: Path) -> None:
+    def test_a_cluster_info_dump_is_a_folder(self, tmp_path):
         """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
         (tmp_path / "a" / "p").mkdir(parents=True)
         write(tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [self.NODE]}))
@@ -145,7 +143,7 @@ class TestDumps:
         write(tmp_path, "a/p/logs.txt", "==== START logs\n{\n")
         assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
 
-    def test_a_must_gather_is_a_folder(self, tmp_path: Path) -> None:
+    def test_a_must_gather_is_a_folder(self, tmp_path):
         """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted once."""
         base = tmp_path / "must-gather.local" / "image"
         for folder in ("cluster-scoped-resources/core/nodes", "namespaces/a/core", "namespaces/a/pods/p/c/c/logs"):

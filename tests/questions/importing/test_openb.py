@@ -1,17 +1,14 @@
 """The openb trace as manifests, and scheduled as the original scheduler did."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.importing.openb import Manifest, manifests
+from kubeclassic.questions.importing.openb import manifests
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.refusals import refusal_text
 
@@ -19,21 +16,20 @@ NODES = "sn,cpu_milli,memory_mib,gpu,model\nplain,32000,262144,0,\ngpus,64000,10
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time\n"
 
 
-def read(folder: Path, pods: str, nodes: str = NODES) -> list[Manifest]:
+def read(folder, pods, nodes=NODES):
     """The manifests of a trace with these *nodes* and *pods*."""
     (folder / "nodes.csv").write_text(nodes)
     (folder / "pods.csv").write_text(pods)
-    items: list[Manifest] = manifests(folder / "nodes.csv", folder / "pods.csv")["items"]
-    return items
+    return manifests(folder / "nodes.csv", folder / "pods.csv")["items"]
 
 
-def pod(folder: Path, row: str) -> Manifest:
+def pod(folder, row):
     """The manifest of one pod."""
     return read(folder, HEADER + row)[-1]
 
 
 class TestNodes:
-    def test_with_and_without_gpus(self, tmp_path: Path) -> None:
+    def test_with_and_without_gpus(self, tmp_path):
         """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths each, their model a label."""
         node, other = read(tmp_path, HEADER)
         assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
@@ -45,7 +41,7 @@ class TestNodes:
 
 
 class TestPods:
-    def test_requests_are_limits(self, tmp_path: Path) -> None:
+    def test_requests_are_limits(self, tmp_path):
         """A pod requests, and is limited to, cpu and memory; without GPUs nothing else."""
         made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
         resources = made["spec"]["containers"][0]["resources"]
@@ -55,23 +51,23 @@ class TestPods:
         assert "affinity" not in made["spec"]
 
     @pytest.mark.parametrize(("gpus", "milli", "wanted"), [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")])
-    def test_gpus(self, tmp_path: Path, gpus: int, milli: int, wanted: str) -> None:
+    def test_gpus(self, tmp_path, gpus, milli, wanted):
         """GPUs are asked for in thousandths, 1000 of each at most."""
         made = pod(tmp_path, f"p,500,1024,{gpus},{milli},,LS,Running,3")
         assert made["spec"]["containers"][0]["resources"]["requests"]["alibabacloud.com/gpu-milli"] == wanted
 
-    def test_models(self, tmp_path: Path) -> None:
+    def test_models(self, tmp_path):
         """Accepted models become required node affinity."""
         made = pod(tmp_path, "p,500,1024,1,1000,T4|P100,LS,Running,3")
         terms = made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
         assert terms == [{"matchExpressions": [{"key": "alibabacloud.com/gpu-card-model", "operator": "In", "values": ["T4", "P100"]}]}]
 
-    def test_order(self, tmp_path: Path) -> None:
+    def test_order(self, tmp_path):
         """Pods stand in order of creation, then of name."""
         rows = "".join(f"{name},1,1,0,0,,LS,Running,{time}\n" for name, time in (("c", 9), ("b", 10), ("a", 10), ("d", "")))
         assert [item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]] == ["d", "c", "a", "b"]
 
-    def test_missing_columns(self, tmp_path: Path) -> None:
+    def test_missing_columns(self, tmp_path):
         """Columns may be missing at the end, in the header or in a row."""
         short = read(tmp_path, "name,cpu_milli,memory_mib,num_gpu,gpu_milli\nb,1,1,0,0\na,1,1,0,0\n")
         assert [item["metadata"]["name"] for item in short[2:]] == ["a", "b"]
@@ -88,13 +84,13 @@ class TestRefusals:
             (HEADER + "p,1\n", "line 2: memory_mib: expected a value, got nothing"),
         ],
     )
-    def test_a_bad_row(self, tmp_path: Path, pods: str, wanted: str) -> None:
+    def test_a_bad_row(self, tmp_path, pods, wanted):
         """A bad file is refused with file, line, column, what was expected and what came."""
         assert refusal_text(ManifestError, read, tmp_path, pods) == f"{tmp_path}/pods.csv, {wanted}"
 
 
 @pytest.fixture(scope="module")
-def trace(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Scenario:
+def trace(tmp_path_factory, shared):
     """The whole trace, as ``import`` writes it and ``simulate`` reads it."""
     data, path = shared / "data" / "openb", tmp_path_factory.mktemp("openb") / "openb.json"
     path.write_text(json.dumps(manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")))
@@ -102,7 +98,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Scenario:
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-def test_every_host_is_the_original_s(trace: Scenario, shared: Path, release: str) -> None:
+def test_every_host_is_the_original_s(trace, shared, release):
     """Each of the 8,152 pods of the trace goes where the original scheduler put it; its hosts are known up to 1.27."""
     engine = engine_for(release, {"percentageOfNodesToScore": 100})
     hosts = {decision.pod.name: decision.host for decision in Simulation(trace, engine).decisions()}

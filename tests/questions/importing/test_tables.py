@@ -1,19 +1,13 @@
 """Published traces by the maps and queries of examples/traces: small samples in their forms, and what becomes of each column."""
 
-from __future__ import annotations
-
 import csv
 import sqlite3
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.importing import columnmap
-from kubeclassic.questions.importing.made import Manifest
 from tests.conftest import ROOT
 from tests.support.traceforms import CREATED, DELETED, RUNS, requests, times, write
 
@@ -21,13 +15,13 @@ MAPS = ROOT / "examples" / "traces"
 GPU = "alibabacloud.com/gpu-milli"
 
 
-def read(folder: Path, text: str, name: str) -> list[Manifest]:
+def read(folder, text, name):
     """The manifests of a table by the map of that name."""
     trace = columnmap.read(write(folder, f"{name}.csv", text), columnmap.read_map(MAPS / f"{name}.yaml"))
     return trace.nodes + trace.pods
 
 
-def selected(folder: Path, name: str, tables: dict[str, tuple[Sequence[str], Iterable[Sequence[Any]]]]) -> list[Manifest]:
+def selected(folder, name, tables):
     """The manifests of what the query of that name selects of *tables*: columns and rows by name. Fields of records are flat there."""
     with sqlite3.connect(":memory:") as database:
         for table, (columns, rows) in tables.items():
@@ -48,7 +42,7 @@ class TestAlibaba2026:
         "b,org,A100,12,1,2,20,600,HP\na,org,,4,0,1,10,,Spot\nc,org,,1,0,0,10,5,Spot\n"
     )
 
-    def test_workers_are_pods(self, tmp_path: Path) -> None:
+    def test_workers_are_pods(self, tmp_path):
         """A job's workers are pods; HP has the higher priority; a job without workers makes none."""
         pods = read(tmp_path, self.JOBS, "alibaba-2026-jobs")
         assert [(pod["metadata"]["name"], pod["spec"]["priority"]) for pod in pods] == [("b-0", 1000), ("b-1", 1000), ("a-0", 0)]
@@ -57,7 +51,7 @@ class TestAlibaba2026:
         with pytest.raises(ManifestError, match='job_type: expected HP or Spot, got "XX"'):
             read(tmp_path, self.JOBS.replace("HP", "XX"), "alibaba-2026-jobs")
 
-    def test_models_count(self, tmp_path: Path) -> None:
+    def test_models_count(self, tmp_path):
         """A node has its model as a label, and memory for each core; a job that wants a model gets a node of it."""
         nodes, pods = read(tmp_path, self.NODES, "alibaba-2026-nodes"), read(tmp_path, self.JOBS, "alibaba-2026-jobs")
         assert nodes[0]["status"]["allocatable"] == {"pods": "110", "cpu": "96", GPU: "8000", "memory": "393216Mi"}
@@ -65,7 +59,7 @@ class TestAlibaba2026:
         assert hosts["default/b-0"] == hosts["default/b-1"] == "node-1"
 
 
-def test_alibaba_2025(tmp_path: Path) -> None:
+def test_alibaba_2025(tmp_path):
     """An instance is a pod; amounts are cores, GiB and pieces."""
     header = (
         "instance_sn,role,app_name,cpu_request,cpu_limit,gpu_request,rdma_request,memory_request,disk_request,"
@@ -79,7 +73,7 @@ def test_alibaba_2025(tmp_path: Path) -> None:
     assert (times(first), times(second)) == ({CREATED: "5", DELETED: "106"}, {})
 
 
-def test_azure(tmp_path: Path) -> None:
+def test_azure(tmp_path):
     """Requests are pods of one machine; those from before are there at the beginning; the trace's 0 is the high priority."""
     pods = selected(tmp_path, "azure-2020", {
         "vmType": (("id", "vmTypeId", "machineId", "core", "memory", "hdd", "ssd", "nic"),
@@ -92,7 +86,7 @@ def test_azure(tmp_path: Path) -> None:
     assert requests(pods[0]) == {"cpu": "500", "memory": "250000Ki", "azure.com/ssd": "100000", "azure.com/nic": "10000"}
 
 
-def test_google(tmp_path: Path) -> None:
+def test_google(tmp_path):
     """An instance is created when it was submitted, and runs from its last schedule to its end; machines come and go."""
     instances = ("time", "type", "collection_id", "instance_index", "priority", "request_cpus", "request_memory")
     pods = selected(tmp_path, "google-2019-instances", {"instance_events": (instances, [

@@ -1,13 +1,10 @@
 """The lab: each state is answered as ``simulate`` answers it, whatever was asked before; and what it saves says the same."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import attrs
 import msgspec
@@ -18,13 +15,10 @@ from msgspec.structs import replace
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.questions.lab.lab import Lab, Stopped
+from kubeclassic.questions.lab.lab import Stopped
 from kubeclassic.questions.lab.rules import StateRules
-from kubeclassic.questions.lab.states import LabState
-from kubeclassic.questions.whatif.suggestion import Suggestion
 from kubeclassic.simulation.input import Observer
 from tests.conftest import ROOT
-from tests.support.build import Json
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, moved, town
 from tests.support.program import FIND, MAIN
@@ -48,17 +42,16 @@ class Ending(Observer):
     changes: set[str] = attrs.field(factory=set)
     """What it had found."""
 
-    def found(self, part: object) -> None:
-        assert isinstance(part, Suggestion)
+    def found(self, part):
         self.changes.add(part.change)
 
-    def pause(self) -> None:
+    def pause(self):
         self.left -= 1
         if self.left < 0:
             raise Stopped
 
 
-def follow(lab: Lab, drawn: list[tuple[int, int, int]]) -> None:
+def follow(lab, drawn):
     """After each move the answer is that of a new scheduler; a state that is refused is refused by both."""
     state = lab.start
     for one in drawn:
@@ -76,13 +69,13 @@ def follow(lab: Lab, drawn: list[tuple[int, int, int]]) -> None:
 class TestMoves:
     @examples(1)
     @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, min_size=1, max_size=6))
-    def test_any_moves(self, nodes: list[int], placed: list[int], waiting: list[int], drawn: list[tuple[int, int, int]]) -> None:
+    def test_any_moves(self, nodes, placed, waiting, drawn):
         """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same reason if that is nowhere."""
         follow(town(nodes, placed, waiting), drawn)
 
     @examples(1)
     @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, ends=st.lists(st.integers(0, 80), min_size=1, max_size=3))
-    def test_searches_that_are_ended(self, nodes: list[int], placed: list[int], waiting: list[int], ends: list[int]) -> None:
+    def test_searches_that_are_ended(self, nodes, placed, waiting, ends):
         """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what it had found are answers."""
         lab = town(nodes, placed, waiting)
         wanted = fresh(lab, lab.start)
@@ -95,17 +88,17 @@ class TestMoves:
             assert ended.changes <= {one["change"] for one in every["suggestions"]}
             assert answered(lab, lab.start) == wanted
 
-    def test_fifty_moves_of_the_example(self) -> None:
+    def test_fifty_moves_of_the_example(self):
         """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
         draw = random.Random(28)
         follow(example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)])
 
     @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
-    def test_what_is_known_is_used_again(self, release: str) -> None:
+    def test_what_is_known_is_used_again(self, release):
         """The scheduler is used again after an edit, its table after a weight, and no longer after a node has gone."""
         lab = example_lab(release)
 
-        def engine_of(state: LabState) -> object:
+        def engine_of(state):
             with lab.input(state) as found:
                 return found.engine
 
@@ -115,12 +108,12 @@ class TestMoves:
         weighed = replace(edited, weights={next(iter(StateRules(lab.spec, edited).known.scorers)): 7})
         second = engine_of(weighed)
         assert second is not first
-        assert second.table is first.table  # type: ignore[attr-defined]
+        assert second.table is first.table
         gone = replace(weighed, edits=("delete node general-a1",))
-        assert engine_of(gone).table is not first.table  # type: ignore[attr-defined]
+        assert engine_of(gone).table is not first.table
         assert answered(lab, gone) == fresh(lab, gone)
 
-    def test_what_questions_leave(self) -> None:
+    def test_what_questions_leave(self):
         """Evictions, trials of what would help, explanations of placed pods and huge requests leave nothing behind."""
         lab, last = example_lab(), "kube-system/node-agent-gpu-b1"
         state = replace(lab.start, edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",))
@@ -134,7 +127,7 @@ class TestMoves:
 
 class TestRules:
     @pytest.mark.parametrize("release", list(FRAMEWORK_RELEASES))
-    def test_what_is_moved_counts(self, release: str) -> None:
+    def test_what_is_moved_counts(self, release):
         """Weights, a rule that is off, the weight of affinity and the percentage count as in the saved profile; in 1.17 no rule moves."""
         lab = example_lab(release)
         scheduler = {**lab.start.scheduler, "hard_pod_affinity_weight": 50, "percentage_of_nodes_to_score": 60}
@@ -151,7 +144,7 @@ class TestRules:
         assert answered(lab, state) == fresh(lab, state)
 
     @pytest.mark.parametrize("release", ["1.15", "1.21", "1.27"])
-    def test_rules_can_be_loaded_again(self, release: str) -> None:
+    def test_rules_can_be_loaded_again(self, release):
         """The saved Policy or profile, loaded again, gives the same placement."""
         lab = example_lab(release)
         state = replace(lab.start, weights=dict.fromkeys(list(StateRules(lab.spec, lab.start).known.scorers)[:3], 9))
@@ -159,7 +152,7 @@ class TestRules:
         loaded = {key: value for key, value in ask(lab, "load", state, text=text, name="saved").items() if key != "seconds"}
         assert answered(lab, replace(lab.start, scheduler={**lab.start.scheduler, **loaded})) == answered(lab, state)
 
-    def test_another_release_keeps_what_it_knows(self) -> None:
+    def test_another_release_keeps_what_it_knows(self):
         """Weights of rules that the release has count, others do not; a profile in another version gives way to the default one."""
         lab = example_lab()
         state = replace(lab.start, weights={"MostRequestedPriority": 50, "ImageLocality": 7})
@@ -168,7 +161,7 @@ class TestRules:
         found = ask(lab, "simulate", replace(state, scheduler=newer))
         assert (found["rules"]["weights"], found["rules"]["reads"]) == ({"ImageLocality": 7}, ["v1beta1"])
 
-    def test_a_policy_is_not_dropped_in_silence(self, tmp_path: Path) -> None:
+    def test_a_policy_is_not_dropped_in_silence(self, tmp_path):
         """1.17 to 1.22 read Policies, which the lab runs up to 1.16 only: it says what makes a profile of one."""
         file = tmp_path / "policy.json"
         file.write_text('{"kind": "Policy", "apiVersion": "v1"}')
@@ -177,7 +170,7 @@ class TestRules:
 
 
 class TestQuestions:
-    def test_why_and_the_list_say_the_same(self) -> None:
+    def test_why_and_the_list_say_the_same(self):
         """Why a pod goes somewhere names the node where it is; of a node that turns it down the reason."""
         lab = example_lab()
         found = ask(lab, "simulate", lab.start)
@@ -187,7 +180,7 @@ class TestQuestions:
         told = ask(lab, "explain", lab.start, pod="shop/cache-wkw9cj5hqm-1", node="gpu-b1")
         assert told["verdict"].startswith("shop/cache-wkw9cj5hqm-1 does not fit on gpu-b1: node(s) had taints that the pod didn't tolerate")
 
-    def test_what_helps_does(self) -> None:
+    def test_what_helps_does(self):
         """Each suggestion that is an edit gives the pod the node that it names, but where it says that another pod takes it."""
         lab = example_lab()
         found = ask(lab, "explain", lab.start, pod=REPORT, what_if=True)
@@ -199,7 +192,7 @@ class TestQuestions:
         assert tried
         assert [host for host, _ in tried] == [host for _, host in tried]
 
-    def test_added_pods_and_manifests(self) -> None:
+    def test_added_pods_and_manifests(self):
         """A workload that is added waits with its pods; a pod is counted by its manifest; unknown names are told in one line."""
         lab = example_lab("1.27")
         state = replace(lab.start, pods=(PODS,))
@@ -212,7 +205,7 @@ class TestQuestions:
             with pytest.raises(KubeclassicError, match="nope"):
                 ask(lab, question, state, **options)
 
-    def test_only_what_differs_is_sent(self) -> None:
+    def test_only_what_differs_is_sent(self):
         """A page that follows step by step has the rows of a page that is opened now, and gets only those that differ."""
         lab, draw = example_lab("1.27"), random.Random(5)
         found = ask(lab, "simulate", lab.start)
@@ -228,7 +221,7 @@ class TestQuestions:
                 assert page == shown({}, ask(lab, "simulate", state))
 
 
-def shown(page: Json, found: Json) -> Json:
+def shown(page, found):
     """The rows that a page has after an answer."""
     cluster = found["cluster"]
     if cluster is None:
@@ -239,7 +232,7 @@ def shown(page: Json, found: Json) -> Json:
 
 
 class TestSaved:
-    def test_commands_give_the_same(self, tmp_path: Path) -> None:
+    def test_commands_give_the_same(self, tmp_path):
         """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile with pods that are added."""
         program = tmp_path / "bin" / "kubeclassic"
         program.parent.mkdir()

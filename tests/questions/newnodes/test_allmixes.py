@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import product
 
@@ -36,7 +35,7 @@ class Question:
 
 
 @st.composite
-def questions(draw: st.DrawFn, kinds: int, subjects: Sequence[str], others: Sequence[str] = ()) -> Question:
+def questions(draw, kinds, subjects, others=()):
     """Small clusters in which pods of one of *subjects* run and wait, and nodes that could come."""
     nodes = [node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 2)))]
     names, subject = sorted(node.name for node in nodes), draw(st.sampled_from(subjects))
@@ -52,7 +51,7 @@ def questions(draw: st.DrawFn, kinds: int, subjects: Sequence[str], others: Sequ
     return Question((*nodes, *beside.values(), *bound), tuple(waiting), come, tuple(draw(COSTS) for _ in come))
 
 
-def new_nodes(kind: Node, count: int) -> Iterator[Node]:
+def new_nodes(kind, count):
     """Copies of *kind* as an administrator would write them."""
     for number in range(1, count + 1):
         name = f"{kind.name}-{number}"
@@ -60,14 +59,14 @@ def new_nodes(kind: Node, count: int) -> Iterator[Node]:
         yield replace(kind, metadata=metadata, status=replace(kind.status, images=()))
 
 
-def does(question: Question, mix: Sequence[int], release: str) -> bool:
+def does(question, mix, release):
     """Whether each pod finds a node, one after the other, with the nodes of *mix*."""
     come = [node for kind, count in zip(question.kinds, mix, strict=True) for node in new_nodes(kind, count)]
     scheduler = Scheduler(Cluster((*question.objects, *come), defaults=False), options_of({"release": release, "preemption": False}))
     return all(scheduler.schedule(pod, details=False).host is not None for pod in question.waiting)
 
 
-def check(question: Question, release: str) -> None:
+def check(question, release):
     """Compare the answer with brute force over all mixes: what was found does, and with one fewer it does not."""
     costs = {kind.name: cost for kind, cost in zip(question.kinds, question.costs, strict=True)}
     cluster = Cluster((*question.objects, *question.waiting), defaults=False)
@@ -100,6 +99,6 @@ QUESTIONS = {
 @pytest.mark.parametrize("about", QUESTIONS)
 @given(release=st.sampled_from(list(ALL_RELEASES)), data=st.data())
 @examples(0.6)
-def test_against_brute_force(about: str, kinds: int, release: str, data: st.DataObject) -> None:
+def test_against_brute_force(about, kinds, release, data):
     """What is found places all pods, whatever they ask for."""
     check(data.draw(questions(kinds, *QUESTIONS[about])), release)

@@ -1,26 +1,22 @@
 """The kinds of nodes that can be added: what a copy has of its source, and the pods that DaemonSets run on it."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from kubeclassic import Cluster, KubeclassicError, Node, add_nodes
 from kubeclassic.api.load import Loaded, load_documents
-from kubeclassic.api.objects import CSINode, KubeObject, Pod
+from kubeclassic.api.objects import CSINode
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.newnodes.answer import NodeKind, kinds_of
+from kubeclassic.questions.newnodes.answer import kinds_of
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
 from tests.support.refusals import refusal_text
 
-Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
-SICK: Json = {
+SICK = {
     "kind": "Node",
     "metadata": {"name": "a", "uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z", "labels": {HOSTNAME: "a", "zone": "z"}},
     "spec": {
@@ -34,13 +30,13 @@ SICK: Json = {
 }  # fmt: skip
 
 
-def read(*given: Any, known: tuple[KubeObject, ...] = ()) -> tuple[NodeKind, ...]:
+def read(*given, known=()):
     """The kinds in *given*, each a text or an object, with no cost and no DaemonSet."""
     return kinds_of([part if isinstance(part, str) else ("a file", Loaded((part,))) for part in given], known, {}, lambda kind: ())
 
 
 class TestCopies:
-    def test_a_copy_is_healthy(self) -> None:
+    def test_a_copy_is_healthy(self):
         """A copy of a node that is cordoned and not ready is neither, and keeps its labels and its own taints."""
         (kind,) = read("like:a", known=(obj(SICK),))
         (made,) = kind.copies(1)
@@ -50,25 +46,25 @@ class TestCopies:
         assert [(found.type, found.status) for found in made.status.conditions] == [("Ready", "True"), ("MemoryPressure", "False")]
         assert (made.status.images, made.status.allocatable["cpu"].milli_value()) == ((), 4000)
 
-    def test_names_in_use_are_not_taken(self) -> None:
+    def test_names_in_use_are_not_taken(self):
         """Copies leave out names that other nodes have."""
         (kind,) = read("like:a", known=(node("a"), node("a-2")))
         assert kind.names(3) == ["a-1", "a-3", "a-4"]
 
-    def test_csi_drivers_come_along(self) -> None:
+    def test_csi_drivers_come_along(self):
         """A copy has the CSI drivers of its source, with their limits."""
         drivers = obj({"kind": "CSINode", "metadata": {"name": "a"}, "spec": {"drivers": [{"name": "d", "nodeID": "n"}]}})
         (kind,) = read("like:a", known=(node("a"), drivers))
         assert [(type(item), item.name) for item in kind.copies(2)] == [(Node, "a-1"), (CSINode, "a-1"), (Node, "a-2"), (CSINode, "a-2")]
 
-    def test_a_template_may_have_csi_drivers_beside_it(self) -> None:
+    def test_a_template_may_have_csi_drivers_beside_it(self):
         """A file may hold the CSINode of its node."""
         documents = [{"kind": kind, "metadata": {"name": "a"}} for kind in ("Node", "CSINode")]
         loaded = load_documents([Document(document, "here") for document in documents])
         (kind,) = kinds_of([("here", loaded)], (), {}, lambda kind: ())
         assert [type(item) for item in kind.copies(1)] == [Node, CSINode]
 
-    def test_host_names_tell_new_nodes_apart(self) -> None:
+    def test_host_names_tell_new_nodes_apart(self):
         """Pods that keep apart by host name go on different new nodes."""
         apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
@@ -77,7 +73,7 @@ class TestCopies:
         assert add_nodes(Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4).added == {"a": 3}
 
 
-DAEMON: Json = {
+DAEMON = {
     "kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": {"name": "agent", "namespace": "kube-system"},
     "spec": {
         "selector": {"matchLabels": {"app": "agent"}},
@@ -87,24 +83,23 @@ DAEMON: Json = {
         },
     },
 }  # fmt: skip
-SSD: Json = {
+SSD = {
     "kind": "Node", "metadata": {"name": "ssd", "labels": {"disk": "ssd"}}, "status": {"allocatable": {"cpu": "4", "pods": "10"}},
 }  # fmt: skip
-HDD: Json = {**SSD, "metadata": {"name": "hdd"}}
-WEB: Json = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
+HDD = {**SSD, "metadata": {"name": "hdd"}}
+WEB = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
 
 
-def agent(on: str, **metadata: Any) -> Pod:
+def agent(on, **metadata):
     """A pod of the DaemonSet on a node."""
     owner = {"kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
     meta = {"ownerReferences": [owner], **metadata}
-    made: Pod = pod(f"agent-{on}", on=on, namespace="kube-system", requests={"cpu": "1"}, nodeSelector={"disk": "ssd"}, metadata=meta)
-    return made
+    return pod(f"agent-{on}", on=on, namespace="kube-system", requests={"cpu": "1"}, nodeSelector={"disk": "ssd"}, metadata=meta)
 
 
 class TestDaemonSets:
     @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_their_pods_take_room(self, release: str) -> None:
+    def test_their_pods_take_room(self, release):
         """A DaemonSet's pod is on each new node that its selector takes, so that less fits there."""
         found = add_nodes([HDD, DAEMON], [SSD], scheduler=release, pod=WEB, pods=6)
         assert (found.added, found.record()["daemons"]) == ({"ssd": 4}, {"ssd": ["kube-system/agent"]})
@@ -112,7 +107,7 @@ class TestDaemonSets:
         assert add_nodes([SSD, DAEMON], [HDD], scheduler=release, pod=WEB, pods=5).added == {"hdd": 2}
 
     @pytest.mark.parametrize("kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}])
-    def test_their_pods_tell_without_a_manifest(self, kind: str | Json) -> None:
+    def test_their_pods_tell_without_a_manifest(self, kind):
         """Of a DaemonSet without a manifest its pods tell: a copy of a node has those of the node, another those that its taints take."""
         cluster = Cluster([node("ssd", labels={"disk": "ssd"}, cpu="4"), node("hdd", cpu="4"), agent("ssd")], defaults=False)
         found = add_nodes(cluster, [kind], pod=WEB, pods=6, defaults=False)
@@ -120,7 +115,7 @@ class TestDaemonSets:
         assert sum(found.added.values()) == 3
 
     @pytest.mark.parametrize(("name", "metadata"), [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})])
-    def test_a_copy_without_such_a_pod(self, name: str, metadata: Json) -> None:
+    def test_a_copy_without_such_a_pod(self, name, metadata):
         """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not count."""
         cluster = Cluster([node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd", **metadata)], defaults=False)
         assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {name: []}
@@ -128,13 +123,13 @@ class TestDaemonSets:
 
 class TestCosts:
     @pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])
-    def test_costs_are_exact(self, cost: Any) -> None:
+    def test_costs_are_exact(self, cost):
         """Costs are decimal numbers, however they are written."""
         found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
         assert (found.cost, found.record()["added"]) == (Decimal(5), [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}])
 
     @pytest.mark.parametrize("cost", [None, True, [1]])
-    def test_other_types_are_refused(self, cost: Any) -> None:
+    def test_other_types_are_refused(self, cost):
         """What is no number is told."""
         with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
             add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
@@ -154,8 +149,7 @@ class TestWrongInput:
             ({"most_nodes": 0}, "most_nodes: expected 1 or more, got 0"),
         ],
     )
-    def test_one_clear_line(self, options: Json, told: str) -> None:
+    def test_one_clear_line(self, options, told):
         """Each wrong argument is told."""
         given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
         assert told in refusal_text(KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
-

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from decimal import Decimal
 from itertools import product
-from typing import Any
 
 import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.questions.newnodes.search import Mix, MixesFound, MixSearch, MixTrial, PodWithoutNode
+from kubeclassic.questions.newnodes.search import Mix, MixSearch, MixTrial, PodWithoutNode
 from tests.support.examples import examples
 
 MOST = 5
@@ -28,16 +26,16 @@ class FakeTrials:
     known: dict[Mix, MixTrial] = attrs.field(factory=dict)
 
     @property
-    def wanted(self) -> int:
+    def wanted(self):
         """As the real one."""
         return 1 + self.job
 
-    def of(self, mix: Mix) -> MixTrial:
+    def of(self, mix):
         """As the real one."""
         missing = (*(() if mix in self.good else (WEB,)), *([JOB] if self.job else []))
         return self.known.setdefault(mix, MixTrial(mix=mix, wanted=self.wanted, missing=missing, nodes=(), evicted={}))
 
-    def leave_out(self, keys: Iterable[str]) -> None:
+    def leave_out(self, keys):
         """As the real one."""
         assert list(keys) == [JOB.pod]
         self.job = False
@@ -50,7 +48,7 @@ class FakeDemand:
 
     kinds: int
 
-    def needed(self, keys: Collection[str], only: int | None = None) -> Mix:
+    def needed(self, keys, only=None):
         """As the real one."""
         return tuple(int(at == (only or 0)) for at in range(self.kinds))
 
@@ -62,19 +60,19 @@ class Problem:
     good: set[Mix]
     prices: list[Decimal]
 
-    def cost(self, mix: Mix) -> Decimal:
+    def cost(self, mix):
         """Of all its nodes."""
         return sum((count * price for count, price in zip(mix, self.prices, strict=True)), Decimal(0))
 
-    def search(self, job: bool = False) -> MixesFound:
+    def search(self, job=False):
         """What is found."""
-        trials: Any = FakeTrials(self.good, job)
-        demand: Any = FakeDemand(len(self.prices))
+        trials = FakeTrials(self.good, job)
+        demand = FakeDemand(len(self.prices))
         return MixSearch(trials, demand, self.prices, MOST, sets_aside=job).run()
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> Problem:
+def problems(draw):
     """Any set of mixes of one to three kinds."""
     kinds = draw(st.integers(1, 3))
     every = [mix for mix in product(range(MOST + 1), repeat=kinds) if sum(mix) <= MOST]
@@ -84,7 +82,7 @@ def problems(draw: st.DrawFn) -> Problem:
 
 @given(problem=problems(), job=st.booleans())
 @examples(4)
-def test_any_mixes(problem: Problem, job: bool) -> None:
+def test_any_mixes(problem, job):
     """What is found does, with one fewer of any of its kinds it does not, and no more nodes than allowed are added."""
     found = problem.search(job)
     mix = found.best.mix
@@ -101,7 +99,7 @@ def test_any_mixes(problem: Problem, job: bool) -> None:
 
 @given(least=st.lists(st.integers(0, 2), min_size=1, max_size=3), prices=st.lists(st.integers(1, 4), min_size=3, max_size=3))
 @examples(4)
-def test_where_more_is_never_worse(least: list[int], prices: list[int]) -> None:
+def test_where_more_is_never_worse(least, prices):
     """If all mixes of so many nodes of each kind or more do, the least of them is found."""
     every = [mix for mix in product(range(MOST + 1), repeat=len(least)) if sum(mix) <= MOST]
     good = {mix for mix in every if all(count >= wanted for count, wanted in zip(mix, least, strict=True))}
@@ -109,7 +107,7 @@ def test_where_more_is_never_worse(least: list[int], prices: list[int]) -> None:
     assert not found.best.is_placed or found.best.mix == tuple(least)
 
 
-def test_a_cheaper_kind_is_swapped_in() -> None:
+def test_a_cheaper_kind_is_swapped_in():
     """Two nodes of a kind become three of another that cost less, where that does."""
     problem = Problem({(2, 0), (3, 0), (0, 3), (1, 2)}, [Decimal(4), Decimal(1)])
     assert problem.search().best.mix == (0, 3)

@@ -1,9 +1,5 @@
 """The rows of a grid are what single calls come to, in the order of the grid."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,9 +23,9 @@ AXES = {
 }
 
 
-def single(row: dict[str, Any]) -> dict[str, Any]:
+def single(row):
     """What one call of ``simulate`` comes to with the settings of *row*."""
-    options: Any = {option: row[key] for key, option in OPTIONS.items() if key in row}
+    options = {option: row[key] for key, option in OPTIONS.items() if key in row}
     summary = kubeclassic.simulate(CLUSTER, scheduler=options_of(options), order=row.get("order", "input")).summary
     uses = {f"{usage.resource} used": round(usage.use, 6) for usage in summary.resources}
     return {"placed": summary.placed, "evictions": summary.evicted, "cpu used": uses["cpu used"], "memory used": uses["memory used"]}
@@ -38,14 +34,14 @@ def single(row: dict[str, Any]) -> dict[str, Any]:
 class TestRows:
     @examples(0.4)
     @given(st.fixed_dictionaries({}, optional=AXES))
-    def test_each_is_what_a_single_call_comes_to(self, grid: dict[str, Any]) -> None:
+    def test_each_is_what_a_single_call_comes_to(self, grid):
         """Each row has the placed pods, evictions and use that ``simulate`` has with the same options."""
         objectives = ["placed", "evictions", "cpu used", "memory used"]
         for row in kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": objectives}).rows:
             assert row["error"] is None
             assert {name: row[name] for name in objectives} == single(row)
 
-    def test_the_last_key_changes_fastest(self) -> None:
+    def test_the_last_key_changes_fastest(self):
         """Rows come run by run, and then in the order of the grid."""
         spec = {
             "cluster": CLUSTER, "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
@@ -56,14 +52,14 @@ class TestRows:
         wanted = [(name, release, seed) for name in "ab" for release in ("1.16", "1.12") for seed in (1, 2)]
         assert seen == [(number, *point) for number, point in enumerate(wanted, 1)]
 
-    def test_shuffled_pods_follow_the_seed(self) -> None:
+    def test_shuffled_pods_follow_the_seed(self):
         """Orders of arrival that are shuffled by another seed come to other results, by the same seed to the same."""
         grid = {"order": "shuffled", "seed": list(range(6))}
         found = [kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows for _ in range(2)]
         assert found[0] == found[1]
         assert len({row["imbalance"] for row in found[0]}) > 1
 
-    def test_weights_are_those_of_a_policy(self) -> None:
+    def test_weights_are_those_of_a_policy(self):
         """Weights come to the same as a Policy that has them; 0 leaves a priority out, and one that was not there is added."""
         weights = {"LeastRequestedPriority": 0, "MostRequestedPriority": 7, "BalancedResourceAllocation": 2}
         kept = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "SelectorSpread", "TaintToleration"]
@@ -78,7 +74,7 @@ class TestRows:
         assert row["imbalance"] == pytest.approx(sum(deviations) / len(deviations), abs=2e-6)
         assert row["imbalance"] != plain["imbalance"]
 
-    def test_weights_are_those_of_a_profile(self) -> None:
+    def test_weights_are_those_of_a_profile(self):
         """Weights of plugins come to the same as a profile that has them."""
         enabled, disabled = [{"name": "NodeResourcesBalancedAllocation", "weight": 50}], [{"name": "NodeResourcesFit"}]
         plugins = {"score": {"enabled": enabled, "disabled": disabled}}
@@ -88,7 +84,7 @@ class TestRows:
         used = kubeclassic.simulate(CLUSTER, scheduler=Framework(release="1.27", profile=profile)).summary.resources
         assert row["cpu imbalance"] == round(used[0].imbalance.standard_deviation, 6)
 
-    def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused(self) -> None:
+    def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused(self):
         """A plugin that is gone in the release is no rule that scores there, and the one that took its place is named."""
         grid = {"release": ["1.21", "1.27"], "weights.NodeResourcesLeastAllocated": 3}
         old, new = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
@@ -96,7 +92,7 @@ class TestRows:
         assert "release 1.27 has no rule by that name" in new["error"]
         assert new["error"].endswith("NodeResourcesFit took its place")
 
-    def test_edits_count(self) -> None:
+    def test_edits_count(self):
         """Edits change objects before a run."""
         grid = {"set": [None, "pod * requests.cpu=64"]}
         rows = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["pods", "placed"]}).rows
@@ -104,7 +100,7 @@ class TestRows:
 
 
 class TestFailures:
-    def test_a_run_that_fails_is_a_row(self) -> None:
+    def test_a_run_that_fails_is_a_row(self):
         """What a release refuses, and an edit about nothing, are rows with their errors; the others have values."""
         runs = [
             {"name": "right"}, {"name": "edit", "set": "pod nobody requests.cpu=1"},
@@ -121,14 +117,14 @@ class TestFailures:
         assert found.failed == 3
         assert found.rows[1]["placed"] is None
 
-    def test_nothing_that_can_begin_is_an_error(self) -> None:
+    def test_nothing_that_can_begin_is_an_error(self):
         """If no run can even begin, that is bad input."""
         with pytest.raises(kubeclassic.KubeclassicError, match=r"^none of 2 runs can begin; the first one: release: .*, got .9\.99"):
             kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": ["9.99", "9.98"]}})
 
 
 class TestConfigurations:
-    def test_the_best_by_means_over_seeds(self) -> None:
+    def test_the_best_by_means_over_seeds(self):
         """Each configuration counts with its mean over seeds, without failed runs; those that come to the same are best together."""
         rows = [{"release": "1.16", "seed": seed, "placed": placed, "error": None} for seed, placed in enumerate((10, 12, 14))]
         rows += [{"release": "1.16", "seed": 3, "placed": None, "error": "no"}, {"release": "1.12", "seed": 0, "placed": 1, "error": None}]
@@ -137,7 +133,7 @@ class TestConfigurations:
         assert best_of(found, ("placed",)) == [Best("placed", 12.0, ("1.16",))]
         assert best_of(found[:1] * 2, ("placed",)) == []
 
-    def test_verdicts(self) -> None:
+    def test_verdicts(self):
         """One configuration has nothing to be compared with, several may come to the same, or to nothing at all."""
         node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
         for grid, said in (({}, "One configuration: nothing to"), ({"release": ["1.12", "1.13"]}, "2 configurations have the same")):

@@ -1,10 +1,5 @@
 """Each wrong key or value in the file of a sweep is one line that says where."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 
@@ -15,7 +10,7 @@ from tests.conftest import ROOT
 CLUSTER = str(ROOT / "examples" / "cluster")
 
 
-def written(folder: Path, **sections: Any) -> Path:
+def written(folder, **sections):
     """The file of a sweep with the example's cluster, and these sections."""
     path = folder / "sweep.yaml"
     path.write_text(yaml.safe_dump({"cluster": CLUSTER, **sections}))
@@ -23,7 +18,7 @@ def written(folder: Path, **sections: Any) -> Path:
 
 
 class TestReading:
-    def test_values_are_as_written(self, tmp_path: Path) -> None:
+    def test_values_are_as_written(self, tmp_path):
         """A single value is a list of one; paths are relative to the file."""
         (tmp_path / "p.yaml").write_text("")
         given = {
@@ -36,7 +31,7 @@ class TestReading:
         assert (spec.cluster, spec.pods, spec.trace) == ([CLUSTER], [str(tmp_path / "p.yaml")], [])
         assert spec.objectives == ("nvidia.com/gpu used",)
 
-    def test_objectives_by_default(self, tmp_path: Path) -> None:
+    def test_objectives_by_default(self, tmp_path):
         """Waiting is among the objectives only where there is a trace."""
         assert "waiting p50" not in read_spec(written(tmp_path)).objectives
         trace = read_spec({"trace": CLUSTER, "until": "1h"})
@@ -61,8 +56,8 @@ class TestReading:
         ({"grid": {"policy": ["nowhere.yaml"]}}, r'grid\.policy\[0\]: expected a file, got "nowhere\.yaml": there is none at .*nowhere'),
         ({"grid": {"order": ["random"]}}, r'grid\.order\[0\]: expected one of input, priority, queue, shuffled, got "random"$'),
         ({"grid": {"weights.EqualPriority": [-1]}}, r"grid\.weights\.EqualPriority\[0\]: expected a whole number from 0 to 10\d*, got -1"),
-        ({"grid": {"weights.": [1]}}, r': grid: expected one of '),
-        ({"grid": {"set": [[1]]}}, r'grid\.set\[0\]: expected an edit such as .*, or null for none, got \[1\]'),
+        ({"grid": {"weights.": [1]}}, r": grid: expected one of "),
+        ({"grid": {"set": [[1]]}}, r"grid\.set\[0\]: expected an edit such as .*, or null for none, got \[1\]"),
         ({"runs": [{"policy": None}]}, r"runs\[0\]: expected an object with a name, such as .*, got \{.*\}"),
         ({"runs": [{"name": "a"}, {"name": "a"}]}, r'runs\[1\]\.name: expected a name of its own, got "a"$'),
         ({"runs": [{"name": "a", "seed": "b"}]}, r'runs\[0\]\.seed: expected a whole number from 0 to .*, got "b"'),
@@ -71,7 +66,7 @@ class TestReading:
         ({"objectives": ["placed", "placed"]}, r"objectives: expected one objective at least, each once, got \[.*\]$"),
     ],
 )
-def test_a_wrong_value_is_told(sections: dict[str, Any], wanted: str, tmp_path: Path) -> None:
+def test_a_wrong_value_is_told(sections, wanted, tmp_path):
     """The error names the file and the place, what was expected and what came, in one line."""
     path = written(tmp_path, **sections)
     with pytest.raises(ManifestError, match=wanted) as refused:
@@ -90,7 +85,7 @@ def test_a_wrong_value_is_told(sections: dict[str, Any], wanted: str, tmp_path: 
         ("cluster: x\ncluster: y\n", r"cluster: expected once, got twice$"),
     ],
 )
-def test_a_wrong_file_is_told(text: str, wanted: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_told(text, wanted, tmp_path):
     """A file that says not what is scheduled, or several things, is refused."""
     path = tmp_path / "sweep.yaml"
     path.write_text(text)

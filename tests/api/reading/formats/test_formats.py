@@ -1,9 +1,6 @@
 """JSON and YAML texts as values, and what their objects have twice."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 import yaml
@@ -25,14 +22,14 @@ VALUES = st.recursive(
 )
 
 
-def repeated(text: str) -> tuple[str, ...]:
+def repeated(text):
     ((value, repeats),) = json_values(text.encode(), "f")
     return repeats.paths(value)
 
 
 class TestJson:
     @given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES), st.sampled_from([None, 2]), st.booleans())
-    def test_good_input_is_what_json_says(self, value: Any, indent: int | None, ascii_only: bool) -> None:
+    def test_good_input_is_what_json_says(self, value, indent, ascii_only):
         """Values come as the standard library reads them, with no key given twice."""
         text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
         ((found, repeats),) = json_values(text.encode(), "f")
@@ -51,13 +48,13 @@ class TestJson:
             ('{"a": 1, "a": 1, "a": 1}', ("a",)),
         ],
     )
-    def test_keys_given_twice(self, text: str, wanted: tuple[str, ...], quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_keys_given_twice(self, text, wanted, quick, monkeypatch):
         """Each key that an object has twice is told by its path, with a quick reader and without."""
         if not quick:
             monkeypatch.setattr(jsonvalues, "quick_value", lambda content: None)
         assert repeated(text) == wanted
 
-    def test_lines_count_from_the_first(self) -> None:
+    def test_lines_count_from_the_first(self):
         """Errors of a line in a file have the line's number."""
         with pytest.raises(ManifestError, match=r"^f, line 7, column 2: broken JSON"):
             list(json_values(b"{x", "f", 7))
@@ -65,17 +62,17 @@ class TestJson:
 
 class TestYaml:
     @given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES))
-    def test_what_is_written_is_read(self, value: Any) -> None:
+    def test_what_is_written_is_read(self, value):
         """Values survive being written as YAML."""
         ((found, repeats),) = yaml_values(yaml.safe_dump(value, allow_unicode=True), "f")
         assert (found, repeats.paths(found)) == (value, ())
 
-    def test_keys_given_twice(self) -> None:
+    def test_keys_given_twice(self):
         """A repeated key is told by its path; one that replaces a merged key is none."""
         ((value, repeats),) = yaml_values("a: {b: 1, b: 2}\nc: {<<: {d: 1}, d: 2}\ne: [{f: 1, 'f': 2}]", "f")
         assert repeats.paths(value) == ("a.b", "e[0].f")
 
-    def test_parts_with_an_alias_are_shared(self) -> None:
+    def test_parts_with_an_alias_are_shared(self):
         """An alias is the value itself, not a copy."""
         ((value, _),) = yaml_values("a: &a [1]\nb: *a", "f")
         assert value["a"] is value["b"]
@@ -94,18 +91,18 @@ class TestYaml:
         ("a: &x 1\nb: &x 2\nc: *x", [1, 2, 2]),
     ])  # fmt: skip
     @pytest.mark.parametrize("loader", [yamlvalues._Loader, yaml.SafeLoader])
-    def test_values(self, text: str, wanted: list[Any], loader: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_values(self, text, wanted, loader, monkeypatch):
         """What texts without quotes, tags, quotes, anchors and merge keys stand for, with libyaml and without."""
         monkeypatch.setattr(yamlvalues, "_Loader", loader)
         ((value, repeats),) = yaml_values(text, "f")
         assert (repr(list(value.values())), repeats.paths(value)) == (repr(wanted), ())
 
-    def test_keys_are_texts(self) -> None:
+    def test_keys_are_texts(self):
         """Numbers and booleans become texts as they are printed."""
         ((value, _),) = yaml_values("{1: 0, true: 0, no: 0, 1.0: 0, 0x10: 0, '<<': 0, ? b}", "f")
         assert list(value) == ["1", "true", "false", "1.0", "16", "<<", "b"]
 
-    def test_documents_come_one_by_one(self) -> None:
+    def test_documents_come_one_by_one(self):
         """Empty documents are left out, and those before an error are there."""
         found = yaml_values("a: {b: [1, 'x']}\n---\n# nothing\n---\nc: true\n---\n[", "f")
         assert [next(found)[0], next(found)[0]] == [{"a": {"b": [1, "x"]}}, {"c": True}]
@@ -130,14 +127,14 @@ class TestYaml:
         ("a: 1.0e999", 'f, line 1, column 4: broken YAML: expected a value for !!float, got "1.0e999"'),
         ("a: 1" + "0" * 5000, "expected a value for !!int of at most 4,300 digits, got "),
     ])  # fmt: skip
-    def test_what_is_refused(self, text: str, wanted: str) -> None:
+    def test_what_is_refused(self, text, wanted):
         """Errors have line and column."""
         assert wanted in refusal_text(ManifestError, list, yaml_values(text, "f"))
 
 
 class TestBounds:
     @pytest.mark.parametrize("opened", ["[", "- ", "{a: "])
-    def test_depth(self, opened: str) -> None:
+    def test_depth(self, opened):
         """Lists and objects in one another, as many as are allowed and one more."""
         end = {"[": "]", "{a: ": "}"}.get(opened, "")
         assert list(yaml_values(f"{opened * MAX_NESTING}1{end * MAX_NESTING}", "f"))
@@ -146,7 +143,7 @@ class TestBounds:
 
     @pytest.mark.parametrize(("levels", "fits"), [(5, True), (6, False), (60, False)])
     @pytest.mark.parametrize("merged", [False, True])
-    def test_aliases_of_aliases(self, levels: int, fits: bool, merged: bool) -> None:
+    def test_aliases_of_aliases(self, levels, fits, merged):
         """Ten aliases on each level are as many values as they stand for, in lists and after merge keys."""
         ten = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, levels)]
         text = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x]", *ten])
@@ -158,7 +155,7 @@ class TestBounds:
             with pytest.raises(ManifestError, match="got aliases that stand for more than 1,000,000 values"):
                 list(yaml_values(text, "f"))
 
-    def test_many_aliases_of_few_values(self) -> None:
+    def test_many_aliases_of_few_values(self):
         """A long document may have more values than that when aliases are a small part of it."""
         text = "a: &a [1, 2, 3]\nb:\n" + "- *a\n" * 1000
         ((value, _),) = yaml_values(text, "f")
@@ -166,7 +163,7 @@ class TestBounds:
 
 
 class TestRepeats:
-    def test_a_shared_part_is_named_once(self) -> None:
+    def test_a_shared_part_is_named_once(self):
         """A part that occurs twice has its first path."""
         part, repeats = {"a": 1}, Repeats()
         repeats.add(part, "a")

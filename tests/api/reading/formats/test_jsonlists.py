@@ -1,11 +1,7 @@
 """Long lists in JSON are read item by item: with the same objects, warnings and errors as lists that are read as a whole."""
 
-from __future__ import annotations
-
 import io
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,8 +11,8 @@ from kubeclassic.api.reading.formats import jsonlists
 from kubeclassic.api.reading.formats.jsonlists import Uncertain, long_list, whole_value
 from kubeclassic.exceptions import ManifestError
 
-NODE: dict[str, Any] = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}
-PODS: list[dict[str, Any]] = [
+NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}
+PODS = [
     {"kind": "Pod", "metadata": {"name": f"p{number}"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "é"}]}}
     for number in range(3)
 ]
@@ -25,7 +21,7 @@ BARE = '{"kind": "PodList", "items": [{"metadata": {"name": "a"}}, {"metadata": 
 BIG = '{"kind": "List", "items": [{"kind": "PriorityClass", "metadata": {"name": "a"}, "value": 123456789012345678901234567890}]}'
 
 
-def outcome(path: Path, **options: Any) -> object:
+def outcome(path, **options):
     """What loading *path* gives, or the error."""
     try:
         found = load(path, **options)
@@ -37,7 +33,7 @@ def outcome(path: Path, **options: Any) -> object:
 COMPACT = json.dumps({"kind": "List", "items": [*PODS, {"kind": "Pod", "x": [{"kind": "Pod"}, {"kind": 1}]}, *PODS]}, separators=(",", ":"))
 
 
-def items(content: bytes) -> list[Any]:
+def items(content):
     """The items of a list."""
     found = long_list(io.BytesIO(content))
     if found is None:
@@ -46,7 +42,7 @@ def items(content: bytes) -> list[Any]:
 
 
 @pytest.mark.parametrize("text", [GOOD, json.dumps(json.loads(GOOD), indent=4), BARE, '{"kind": "List", "items": []}', COMPACT])
-def test_lists_are_split(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_split(text, monkeypatch):
     """The items of a list, in any layout and through any window, are those that the standard library reads."""
     for window in (1, 50, 1 << 20):
         monkeypatch.setattr(jsonlists, "_WINDOW", window)
@@ -62,13 +58,13 @@ def test_lists_are_split(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     '{"kind": "List", "items": ["\\u002c", {"a": 1, "a": 2}]}', '{"kind": "List", "items": ["\t"]}', '{"kind": 1, "items": []}',
     '{"kind": "List", "items": [%s]}' % ("[" * 5000 + "]" * 5000),
 ])  # fmt: skip
-def test_what_may_be_odd_is_left_to_the_exact_way(text: str) -> None:
+def test_what_may_be_odd_is_left_to_the_exact_way(text):
     """Repeated keys, half characters, huge numbers, deep nesting and syntax errors are never ignored."""
     with pytest.raises(Uncertain):
         items(text.encode())
 
 
-def test_bytes_that_are_no_text_are_left_to_the_exact_way() -> None:
+def test_bytes_that_are_no_text_are_left_to_the_exact_way():
     """Bytes that are no UTF-8 are never ignored, wherever they are."""
     for content in (b'{"kind": "List", "items": ["\xff"]}', b'{"kind": "List", "items": [{"\xff": 1}]}'):
         with pytest.raises(Uncertain):
@@ -83,7 +79,7 @@ def test_bytes_that_are_no_text_are_left_to_the_exact_way() -> None:
     GOOD.replace('"cpu": "4"', '"cpu": "x"'), GOOD.replace('"cpu": "4"', '"memory": "20E"'),
     GOOD.replace('"List"', '"List", "kind": "List"'),
 ])  # fmt: skip
-def test_item_by_item_is_the_same(text: str, strict_fields: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_by_item_is_the_same(text, strict_fields, tmp_path, monkeypatch):
     """Objects, warnings and errors are those of a list that is read as a whole, and an earlier file counts as ever."""
     (tmp_path / "a.json").write_text(json.dumps(PODS[0]))
     (tmp_path / "b.json").write_text(text)
@@ -94,7 +90,7 @@ def test_item_by_item_is_the_same(text: str, strict_fields: bool, tmp_path: Path
     assert found[:2] == found[2:]
 
 
-def test_a_list_without_kind_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_without_kind_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """Its head and its end say that it has no kind: nothing between is looked at."""
     monkeypatch.setattr(documents, "_LONG", 0)
     path = tmp_path / "a.json"

@@ -1,12 +1,8 @@
 """The migration report: it holds the Policy, the profile, the notes, the check, and what to do next."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +14,7 @@ from tests.support.pages import table_of_page
 CLUSTER, POLICIES = ROOT / "examples" / "cluster", ROOT / "examples" / "policies"
 
 
-def migrated(name: str, folder: Path, *more: str) -> tuple[dict[str, Any], str, str]:
+def migrated(name, folder, *more):
     """The record, the page and the text of a report."""
     files = [folder / f"report{ending}" for ending in (".json", ".html", ".txt")]
     for file in files:
@@ -29,24 +25,24 @@ def migrated(name: str, folder: Path, *more: str) -> tuple[dict[str, Any], str, 
 
 
 @pytest.fixture(scope="module")
-def packing(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str, str]:
+def packing(tmp_path_factory):
     """A Policy that fills nodes up, some of whose decisions the profile makes otherwise."""
     return migrated("bin-packing.json", tmp_path_factory.mktemp("report"))
 
 
-def shown(html: str, name: str) -> str:
+def shown(html, name):
     """The text of the section called *name*."""
     (found,) = re.findall(rf'<section [^>]*aria-labelledby="{name}">(.*?)</section>', html, flags=re.DOTALL)
     return unescape(re.sub(r"<[^>]*>", "", found))
 
 
-def headline(html: str) -> str:
+def headline(html):
     """The verdict of a page."""
     return unescape(re.sub(r"<[^>]*>", "", re.findall('<h1 class="verdict">(.*?)</h1>', html)[0]))
 
 
 class TestPage:
-    def test_the_policy_and_the_profile(self, packing: tuple[dict[str, Any], str, str]) -> None:
+    def test_the_policy_and_the_profile(self, packing):
         """Both stand in full, and can be read back as they were."""
         record, html, _ = packing
         policy, profile = (shown(html, name) for name in ("policy", "profile"))
@@ -54,7 +50,7 @@ class TestPage:
         assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.json").read_text())
         assert yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0]) == record["migration"]["profile"]
 
-    def test_all_notes(self, packing: tuple[dict[str, Any], str, str]) -> None:
+    def test_all_notes(self, packing):
         """Each note stands in the report, in text as in the page."""
         record, html, text = packing
         for note in record["migration"]["notes"]:
@@ -63,13 +59,13 @@ class TestPage:
             assert (note["upstream"] or "-") in shown(html, "notes")
         assert any(note["upstream"] for note in record["migration"]["notes"])
 
-    def test_the_check(self, packing: tuple[dict[str, Any], str, str]) -> None:
+    def test_the_check(self, packing):
         """The verdict counts what is different; the list has each such decision."""
         _, html, _ = packing
         assert headline(html) == "6 of 22 decisions are different with the profile: all by NodeResourcesFit"
         assert sum("different" in row["outcome"] for row in table_of_page(html, "pods")) == 6
 
-    def test_what_to_do_next(self, packing: tuple[dict[str, Any], str, str]) -> None:
+    def test_what_to_do_next(self, packing):
         """It says to look at what is different and at what was left out, and how to go on."""
         _, html, _ = packing
         steps = shown(html, "next")
@@ -77,7 +73,7 @@ class TestPage:
         wanted = (accept, "left out", "--newer-labels", "kubeclassic shadow", "kube-scheduler --config")
         assert all(step in steps for step in wanted)
 
-    def test_of_what_it_speaks(self, packing: tuple[dict[str, Any], str, str]) -> None:
+    def test_of_what_it_speaks(self, packing):
         """Inputs, warnings, releases and the command stand in it."""
         _, html, _ = packing
         about = html[html.index('class="soft origin"') :]
@@ -86,7 +82,7 @@ class TestPage:
 
 
 class TestAgreement:
-    def test_no_difference(self, tmp_path: Path) -> None:
+    def test_no_difference(self, tmp_path):
         """Where the profile decides alike the verdict says so, and no step is about differences."""
         _, html, _ = migrated("openshift-labels.json", tmp_path)
         assert headline(html).startswith("The profile decides as the Policy does under 1.16: ")

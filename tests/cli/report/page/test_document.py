@@ -1,16 +1,12 @@
 """Whole pages: they stand by themselves, fetch nothing, and take in only the scripts that they need."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
 from datetime import UTC, datetime
 from itertools import pairwise
 
-import pytest
-
-from kubeclassic.api.view import Column, Item, Section, Table, View, on_page
+from kubeclassic.api.view import Column, Section, Table, View, on_page
 from kubeclassic.cli.report.page.about import About, made_at
 from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, asset, page_html
 from tests.conftest import ROOT
@@ -22,20 +18,20 @@ ABOUT = About(
 TABLE = Table("pods", (Column("pod"),), [["a"]], noun="pod")
 
 
-def made(*parts: Item) -> str:
+def made(*parts):
     """A page of two sections, the first one with *parts*."""
     sections = [Section("First", [*on_page("p"), *parts]), Section("Second one", on_page("p")), Section("Empty")]
     return page_html(View(title="t", verdict="All is < well", facts={"pods": 3, "host": "n"}, sections=sections), ABOUT)
 
 
 class TestPage:
-    def test_it_stands_by_itself(self) -> None:
+    def test_it_stands_by_itself(self):
         """A page names nothing that could be fetched, and forbids the browser to fetch."""
         html = made(TABLE)
         assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link", html)
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
 
-    def test_it_runs_its_own_script_alone(self) -> None:
+    def test_it_runs_its_own_script_alone(self):
         """The browser is told the hash of the only script that may run; what stands in a name could not run even if it were one."""
         html = made(TABLE)
         (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
@@ -43,7 +39,7 @@ class TestPage:
         assert f"script-src 'sha256-{digest}';" in html
         assert "script-src 'unsafe-inline'" not in html
 
-    def test_text_is_escaped(self) -> None:
+    def test_text_is_escaped(self):
         """What is no markup is escaped: in the title, the verdict, sections and warnings."""
         html = made(*on_page("<b>"))
         assert "<title>kubeclassic simulate</title>" in html
@@ -52,13 +48,13 @@ class TestPage:
         assert "Empty" not in html
         assert "node &lt;n&gt; has no zone" in html
 
-    def test_scripts_are_those_that_are_needed(self) -> None:
+    def test_scripts_are_those_that_are_needed(self):
         """A page without tables has no script of tables, one with two tables has it once."""
         marker = asset("tables.js").splitlines()[1]
         assert marker not in made()
         assert made(TABLE, TABLE).count(marker) == 1
 
-    def test_headings_are_in_order(self) -> None:
+    def test_headings_are_in_order(self):
         """There is one h1, and no level is left out on the way down; each section can be linked to."""
         html = made(TABLE)
         levels = [int(level) for level in re.findall(r"<h(\d)", html)]
@@ -68,19 +64,19 @@ class TestPage:
         assert set(re.findall(r'href="#([^"]+)"', html)) <= set(re.findall(r'id="([^"]+)"', html))
         assert 'href="#second-one"' in html
 
-    def test_every_asset_is_used(self) -> None:
+    def test_every_asset_is_used(self):
         """No file of the assets is left over, and all are there."""
         scripts = {f"{name}.js" for names in SCRIPTS.values() for name in names}
         used = {f"{name}.css" for name in (*STYLES, "notebook")} | {"page.js", "page.html", "parts.html", "notebook.html"} | scripts
         assert used == {file.name for file in (ROOT / "cli/report/page/assets").iterdir()}
 
-    def test_assets_are_short(self) -> None:
+    def test_assets_are_short(self):
         """A script has fewer than 300 lines."""
         assert all(len(asset(file.name).splitlines()) < 300 for file in (ROOT / "cli/report/page/assets").iterdir())
 
 
 class TestAbout:
-    def test_what_it_says(self) -> None:
+    def test_what_it_says(self):
         """Inputs, counts, warnings, release, version, date and a command that a shell reads as it was."""
         html = made()
         assert "kubeclassic simulate &#39;a b/&#39;" in html
@@ -88,11 +84,11 @@ class TestAbout:
         for text in ("a b/", "3 nodes", "1.16", "1 warning"):
             assert text in html
 
-    def test_what_is_empty_is_left_out(self) -> None:
+    def test_what_is_empty_is_left_out(self):
         """Without a release, a policy or a command there is no line for them."""
         assert [name for name, *_ in About().lines()] == ["Warnings"]
 
-    def test_the_date(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_date(self, monkeypatch):
         """SOURCE_DATE_EPOCH is obeyed; else it is now, in UTC."""
         assert made_at({"SOURCE_DATE_EPOCH": "0"}) == datetime(1970, 1, 1, tzinfo=UTC)
         before = datetime.now(UTC)

@@ -1,9 +1,6 @@
 """The parts of views on a page, one kind each: what stands in the HTML before any script runs."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import attrs
 import pytest
@@ -13,7 +10,6 @@ from kubeclassic.api.view import (
     BulletList,
     Chart,
     CodeText,
-    Item,
     MapSide,
     Matrix,
     MatrixLine,
@@ -58,19 +54,19 @@ CHART = Chart(
         (NextStep("Try:", ("explain", "a b")), "<p>Try: <code>kubeclassic explain &#39;a b&#39;</code></p>"),
     ],
 )  # fmt: skip
-def test_sentences(part: Item, shown: str) -> None:
+def test_sentences(part, shown):
     """Names, code, lists and commands are marked, and what is no markup is escaped."""
     assert " ".join(part_html(part).split()) == shown
 
 
-def test_files() -> None:
+def test_files():
     """A file stands as it is, with its fingerprint."""
     html = part_html(Verbatim("Policy", "{<}"))
     assert "<pre><code>{&lt;}</code></pre>" in html
     assert re.search(r"<code>[0-9a-f]{64}</code>", html)
 
 
-def test_shares() -> None:
+def test_shares():
     """A bar has a piece for each part that there is, a legend with all, and says itself to those who do not see it."""
     html = part_html(ShareBar("pods", [Share("same", 3), Share("none", 0), Share("other", 1, "bad")]))
     assert re.findall(r"flex:(\d+)", html) == ["3", "1"]
@@ -78,7 +74,7 @@ def test_shares() -> None:
     assert re.findall(r"</b> ([^<\n]*)", html) == ["75.0 %", "0.0 %", "25.0 %"]
 
 
-def test_outcomes() -> None:
+def test_outcomes():
     """The first pods are named with what became of them, the others counted, with a link."""
     html = part_html(PodOutcomes("Who", [PodOutcome(f"p{at}", "moved", "why") for at in range(NAMED + 2)], "pods"))
     assert html.count("moves</span>") == NAMED
@@ -86,7 +82,7 @@ def test_outcomes() -> None:
 
 
 class TestMap:
-    def test_squares(self) -> None:
+    def test_squares(self):
         """Each side has a square for each node, by zone, in the colour of its use; a node without the resource has none."""
         html = part_html(attrs.evolve(MAP, sides=[attrs.evolve(side, pods=()) for side in SIDES]))
         before, after = html.split('class="side"')[1:]
@@ -94,7 +90,7 @@ class TestMap:
         assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [["none", "u0", "u10"], ["u11", "u1", "u3"]]
         assert html.count("h9v9h-9z") == 6
 
-    def test_squares_are_in_order_of_use(self) -> None:
+    def test_squares_are_in_order_of_use(self):
         """Of many nodes those in use the most come first, as they are in the end."""
         count = FEW + 1
         names, uses = [f"n{at}" for at in range(count)], [at / count for at in range(count)]
@@ -102,7 +98,7 @@ class TestMap:
         assert 'class="u10" d="M0 0h9' in html
         assert 'class="tile"' not in html
 
-    def test_colours_go_over_what_occurs(self) -> None:
+    def test_colours_go_over_what_occurs(self):
         """Ten colours go from the lowest to the highest share that occurs; nothing and too much have one each."""
         scale = UseScale.of([0.21, 0.97, 0.5])
         assert (scale.low, scale.high) == (20, 100)
@@ -110,7 +106,7 @@ class TestMap:
         html = part_html(MAP)
         assert ["nothing" in html, "over 100 %" in html] == [True, True]
 
-    def test_tiles(self) -> None:
+    def test_tiles(self):
         """Few nodes are tiles with their pods by name; those that came are marked, and those that left still stand there."""
         before, after = part_html(MAP).split('class="side"')[1:]
         marked = r'<li class="(\w+)"><span class="name"[^>]*>(\w+)<'
@@ -118,7 +114,7 @@ class TestMap:
         assert re.findall(marked, after) == [("came", "c"), ("left", "a"), ("came", "a"), ("left", "a"), ("stayed", "b")]
         assert all(text in after for text in (">gone</span>", "pod came", "pod left", 'title="ns/a"'))
 
-    def test_what_follows_is_drawn_once(self) -> None:
+    def test_what_follows_is_drawn_once(self):
         """Of before and after tiles show the last alone; a side between whose pods are not known is compared with none."""
         assert part_html(attrs.evolve(MAP, follows=True)).count('class="side"') == 1
         sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
@@ -126,13 +122,13 @@ class TestMap:
         assert "<ol" not in between
         assert after.count('<li class="left"') == 2
 
-    def test_many_pods_in_a_tile(self) -> None:
+    def test_many_pods_in_a_tile(self):
         """A tile names the first pods, and counts the others."""
         html = part_html(NodeMap(["a"], [MapSide("", {}, [[f"p{at}" for at in range(SHOWN + 3)]])]))
         assert html.count('class="stayed"') == SHOWN
         assert "+ 3 more" in html
 
-    def test_data(self) -> None:
+    def test_data(self):
         """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
         data = data_of_page(part_html(MAP))["map-data"]
         assert data["sides"][0]["uses"] == {"cpu": [0, 550, -1]}
@@ -142,7 +138,7 @@ class TestMap:
         assert (data["sides"][1]["states"], data["colours"]) == (["", "", "gone"], {"gone": "red"})
 
 
-def test_the_matrix() -> None:
+def test_the_matrix():
     """A cell says passed, turned down with the reason, or not asked; scores are one bar; the winner and what decides are marked."""
     lines = [
         MatrixLine(node="n1", passed="AB", scores=[RuleScore("S", 7, 1), RuleScore("T", 5, 2)], total=17, winner=True),
@@ -160,7 +156,7 @@ def test_the_matrix() -> None:
 
 
 class TestChart:
-    def test_the_picture(self) -> None:
+    def test_the_picture(self):
         """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and the same bytes each time."""
         html = part_html(CHART)
         svg = html[html.index("<svg") : html.index("</svg>")]
@@ -175,7 +171,7 @@ class TestChart:
         assert not {*ids} & {*others}
         assert html == part_html(CHART)
 
-    def test_columns_are_as_high_as_their_numbers(self) -> None:
+    def test_columns_are_as_high_as_their_numbers(self):
         """No axis is a logarithm, and few columns have their numbers above them, so that low ones are read beside high ones."""
         svg = part_html(CHART)
         boxes = [list(map(float, found)) for found in re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) [\d.]+ L [\d.]+ ([\d.]+) ', svg)]
@@ -184,14 +180,14 @@ class TestChart:
         assert ">1,511</text>" in svg
 
     @pytest.mark.parametrize("missing", ["across", "up"])
-    def test_axes_say_what_they_are(self, missing: str) -> None:
+    def test_axes_say_what_they_are(self, missing):
         """There is no chart without a word on each axis."""
-        shape: dict[str, Any] = {"title": "t", "description": "d", "across": "a", "up": "u", "series": {}, missing: ""}
+        shape = {"title": "t", "description": "d", "across": "a", "up": "u", "series": {}, missing: ""}
         with pytest.raises(ValueError, match=missing):
             Chart(**shape)
 
     @pytest.mark.parametrize("kind", ["lines", "steps"])
-    def test_lines(self, kind: str) -> None:
+    def test_lines(self, kind):
         """Lines go over numbers, shares in percent; of many numbers some stand in the table, in even steps."""
         values = list(range(3 * MOST_ROWS))
         html = part_html(Chart(title="t", description="d", kind=kind, percent=True, across="s", up="u", labels=values, series={"": values}))
@@ -200,7 +196,7 @@ class TestChart:
         assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
         assert f">{values[-1]}<" in html
 
-    def test_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_matplotlib(self, monkeypatch):
         """Where matplotlib is not installed the numbers stand open, with a line on how to get the picture."""
         monkeypatch.setattr(charts, "find_spec", lambda name: None)
         html = part_html(CHART)
@@ -209,7 +205,7 @@ class TestChart:
         assert not re.search("<svg|<details", html)
 
 
-def test_bands() -> None:
+def test_bands():
     """Columns are of one height, and what moves is a band of its own."""
     html = part_html(Bands(["1.16", "1.17"], {"same": "red", "else": "blue"}, [{"same": 4}, {"same": 3, "else": 1}],
                            [{("same", "same"): 3, ("same", "else"): 1}]))  # fmt: skip
@@ -220,21 +216,21 @@ def test_bands() -> None:
     assert whole == sum(halves)
 
 
-def test_labels_that_group_nodes() -> None:
+def test_labels_that_group_nodes():
     """A label that all nodes share, or that each has for itself, is no choice; zones always are."""
     nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {}) for at in range(50)]
     assert list(labels_of(nodes)) == ["half"]
     assert list(labels_of([attrs.evolve(node, labels={ZONE: "z"}) for node in nodes])) == [ZONE]
 
 
-def test_shares_of_nodes() -> None:
+def test_shares_of_nodes():
     """What a node lacks has no share; places for pods are as other resources."""
     node = NodeUse("a", {}, PodPlaces(10, 1, 2), {"cpu": ResourceUse.of("cpu", 1000, 100, 500), "gpu": ResourceUse.of("gpu", 0, 0, 0)})
     assert [share_of(node, name) for name in ("cpu", "pods", "gpu", "memory")] == [0.5, 0.2, None, None]
     assert [share_of(node, name, before=True) for name in ("cpu", "pods")] == [0.1, 0.1]
 
 
-def test_what_repeats_a_question() -> None:
+def test_what_repeats_a_question():
     """Another question is asked of the same cluster and scheduler."""
     about = About(inputs=("c/",), command=("kubeclassic", "simulate", "c/", "--release", "1.27", "--details"))
     assert about.asking("explain", "a/b") == ("kubeclassic", "explain", "c/", "a/b", "--release", "1.27")
