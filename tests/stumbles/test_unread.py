@@ -62,7 +62,7 @@ class TestAnswers:
         assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
         told = ran(*words, status=(0, 1))
         assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
-        assert "judged without" in ran(*words, "--strict", status=2).err
+        assert " are ignored: " in ran(*words, "--strict", status=2).err
         if schema != "what-if":
             page = ran(*words, "-o", "html", status=(0, 1)).out
             assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
@@ -143,5 +143,5 @@ class TestGates:
         ask = {"name": "g", "firstAvailable": [{"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}]}
         claim = obj({"kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices": {"requests": [ask]}}})
         notice, more = release_notices(algorithm, [tainted, claim], [])
-        assert more.sentence(1).startswith("1 ResourceClaim is judged without its capacity")
-        assert notice.sentence(1).startswith("1 ResourceSlice is judged without its device taints: 1.34 reads them")
+        assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
+        assert notice.sentence(1).startswith("Device taints of 1 ResourceSlice are ignored: 1.34 supports them")
