@@ -62,7 +62,7 @@ class TestAnswers:
         assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
         told = ran(*words, status=(0, 1))
         assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
-        assert " ignored: " in ran(*words, "--strict", status=2).err
+        assert " are ignored: " in ran(*words, "--strict", status=2).err
         if schema != "what-if":
             page = ran(*words, "-o", "html", status=(0, 1)).out
             assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
