@@ -54,13 +54,13 @@ class SideSpec:
     spec: SchedulerSpec
     text: str = "the default profile"
     """What it runs."""
-    document: Json | None = None
-    """The configuration that it reads, from which a release that is not quite the same reads it, too; None: the default."""
-    policy: Policy | None = None
-    """The Policy that came to this release: one that reads a Policy makes profiles of it, in place of ``document``."""
+    given: Policy | Json | None = None
+    """The Policy or the profile that the first release runs; a release that is not quite the same makes its own of it."""
+    first: str = ""
+    """The number of that release."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.document, self.policy)
+        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.given, self.first)
 
     @property
     def version(self) -> str:
@@ -85,9 +85,13 @@ class SideSpec:
         from ...framework.config.configuration import read_configuration
         from ...framework.policy.profile import configuration_of_policy
 
-        if self.policy is not None and release.policies is not None:
-            return configuration_of_policy(self.policy, release, percentage=kept.percentage)
-        found = read_configuration(self.document, None, release)
+        if isinstance(self.given, Policy) and release.policies is not None:
+            return configuration_of_policy(self.given, release, percentage=kept.percentage)
+        document, own = None, self.release
+        if self.given is not None:  # one that names plugins point by point is not made for this: as it is made for the real release
+            is_made = release.configuration.lists_points == own.configuration.lists_points
+            document = _carried(self.given, ALL_RELEASES[self.first], release if is_made else own)
+        found = read_configuration(document, None, release)
         profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
         return attrs.evolve(found, percentage=kept.percentage, profiles=profiles)
 
@@ -143,28 +147,29 @@ def _spec_of(release: Release, first: Release, policy: Policy | None, profile: J
         made.engine()  # a Policy that it refuses is refused here
         return SideSpec(release, made, "the default provider" if policy is None else POLICY)
     if policy is not None and release.policies is not None:
-        return SideSpec(release, spec(policy=policy), POLICY, policy=policy)
+        return SideSpec(release, spec(policy=policy), POLICY, policy, version)
     if policy is not None:
-        document = _migrated(policy, first, release)
-        return SideSpec(release, spec(profile=document), "the Policy, migrated to a profile", document, policy)
+        document = _carried(policy, first, release)
+        return SideSpec(release, spec(profile=document), "the Policy, migrated to a profile", policy, first.version)
     if profile is not None:
-        from ...framework.migrate.fromplugins import carried
-
-        document = carried(profile, first, release).document
+        document = _carried(profile, first, release)
         is_kept = document.get("profiles") == profile.get("profiles")
-        return SideSpec(release, spec(profile=document), "the profile" if is_kept else "the profile, migrated", document)
+        text = "the profile" if is_kept else "the profile, migrated"
+        return SideSpec(release, spec(profile=document), text, profile, first.version)
     return SideSpec(release, spec())
 
 
-def _migrated(policy: Policy, first: Release, target: Release) -> Json:
-    """The profile for *target* that *policy* becomes, which *first* runs."""
+def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
+    """The profile for *target* that a Policy or a profile becomes, which *first* runs."""
+    from ...framework.migrate.fromplugins import carried, migrate_profile, running
+
+    if not isinstance(given, Policy):
+        return carried(given, first, target).document
     if first.version in RELEASES:
         from ...framework.migrate.frompolicy import migrate
 
-        return migrate(policy, first, target=target).document
-    from ...framework.migrate.fromplugins import migrate_profile, running
-
-    return migrate_profile(running(policy, first, AlgorithmConfiguration()), target).document
+        return migrate(given, first, target=target).document
+    return migrate_profile(running(given, first, AlgorithmConfiguration()), target).document
 
 
 # --- what a side asks for ---------------------------------------------------------------------------------------------

@@ -306,6 +306,12 @@ class TestSmallClusters:
         found = upgrade(folder / "labels.yaml", "1.22", "1.23", policy=folder / "policy.json")
         assert [(one.old, one.new, one.fact) for one in found.document.moved] == [("b", "a", "policies-go")]
 
+    def test_plugins_of_a_policy_that_are_gone(self) -> None:
+        """A fact that takes a plugin out of what becomes of a Policy is found: without the fact the Policy is migrated anew."""
+        folder = ROOT / "examples" / "classic"
+        moved = upgrade(folder / "cluster.yaml", "1.16", "1.32", policy=folder / "policy.json").document.moved
+        assert {(one.after, one.fact) for one in moved} == {("1.20", "default-constraints"), ("1.32", "cloud-disk-plugins-gone")}
+
     def test_a_step_over_several_releases(self) -> None:
         """A fact is found although the release cannot run with all that the one before that fact has: a plugin is gone."""
         found = upgrade(ROOT / "examples" / "upgrade" / "zones.yaml", "1.16", "1.22", steps=("1.16", "1.22"))
