@@ -158,7 +158,7 @@ _MORE = re.compile("(others|needs|fixed|decides|upstream|tables|kind|first|noted
 def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], Cells]]:
     """Of each paragraph both parts of its first line, its sentence, what else is known, and its cells."""
     text = (get_data(__package__, f"facts/{name}.txt") or b"").decode().replace("\n      ", " ")
-    for head, *lines in map(str.splitlines, text.split("\n\n")):
+    for head, *lines in map(str.splitlines, re.split(r"\n{2,}", text.strip())):
         about, _, rule = head.partition(":")
         yield about, rule.strip(), *_read(line.strip() for line in lines)
 
