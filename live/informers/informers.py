@@ -2,7 +2,8 @@
 
 It does so as the original does, request by request.
 
-Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each release.
+Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each release;
+DeltaFIFO and sharedIndexInformer there.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Counts and measures what a live scheduler does, as the metrics of its release.
 
+There are those of the newest release, and those of 1.12 to 1.16, which measure the same otherwise.
 What is not measured here stays 0: single plugins and predicates, which judge all nodes at once.
 """
 

@@ -1,5 +1,6 @@
 """One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end, and what is said of that.
 
+It answers ``/healthz``, ``/livez``, ``/readyz`` and ``/metrics``; callers are not asked who they are.
 Upstream: Run in cmd/kube-scheduler/app/server.go.
 """
 

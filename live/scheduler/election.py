@@ -3,6 +3,9 @@
 A replica never compares the times in the lock with its own clock. It only sees that the lock changes: as long as it does, somebody leads.
 So clocks may differ as much as they like, as long as they run at about the same speed.
 
+Two writers of the Lease cannot both succeed: each sends the object's resourceVersion back, and the API server refuses the second
+one with 409.
+
 The lease has a thread: one event loop has all that a scheduler does, watches, cycles, bindings, events. In a burst a request of many
 turns of that loop takes seconds, and the leader would lose its lease. So the requests for the lock have a thread, a loop and a connection
 of their own.

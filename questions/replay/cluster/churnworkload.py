@@ -75,12 +75,12 @@ class ChurnWorkload:
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
         self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
-        failures = self.outside.failures
+        outside = self.outside
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "deleteNodes": partial(self._change_nodes, failures.remove), "drainNodes": partial(self._change_nodes, failures.drain),
-            "failNodes": partial(self._change_nodes, failures.fail), "recoverNodes": partial(self._change_nodes, failures.recover),
+            "deleteNodes": partial(self._change_nodes, outside.remove), "drainNodes": partial(self._change_nodes, outside.drain),
+            "failNodes": partial(self._change_nodes, outside.fail), "recoverNodes": partial(self._change_nodes, outside.recover),
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 
