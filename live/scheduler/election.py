@@ -38,7 +38,7 @@ from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, metadata_of
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..client.resources import resource
-from ..client.transport import Transport, TransportError
+from ..client.transport import Transport, TransportError, loop_time
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 
@@ -187,14 +187,14 @@ class Elector:
     @property
     def holds_lease(self) -> bool:
         """Whether this replica leads and no other one can have taken over yet, even if it heard of the last renewal at once."""
-        return self.leads and _now() < self._renewed_at + self.times.lease
+        return self.leads and loop_time() < self._renewed_at + self.times.lease
 
     def fault(self) -> str:
         """Why the health check ``leaderElection`` fails; empty if it does not.
 
         Upstream: a replica that waits is healthy, and so is a leader until long after it should have ended.
         """
-        if not self.has_lock or _now() - self._known_since <= self.times.lease + TOLERANCE:
+        if not self.has_lock or loop_time() - self._known_since <= self.times.lease + TOLERANCE:
             return ""
         return f"failed election to renew leadership on lease {self.lock.place.partition('/')[2]}"
 
@@ -256,10 +256,10 @@ class Elector:
 
     async def _retry(self) -> None:
         """Try again at each tick, until it works. Upstream: ticks that come during a try are skipped."""
-        start, tick = _now(), 1
+        start, tick = loop_time(), 1
         while True:
-            tick = max(tick, math.floor((_now() - start) / self.times.retry) + 1)
-            await asyncio.sleep(start + tick * self.times.retry - _now())
+            tick = max(tick, math.floor((loop_time() - start) / self.times.retry) + 1)
+            await asyncio.sleep(start + tick * self.times.retry - loop_time())
             if await self.attempt():
                 return
             tick += 1
@@ -294,7 +294,7 @@ class Elector:
 
     async def attempt(self) -> bool:
         """Try once to get the lock, or to renew it; whether it worked."""
-        start = _now()
+        start = loop_time()
         try:
             record = await self._write(start)
         except (ApiError, TransportError) as error:
@@ -335,15 +335,11 @@ class Elector:
         return bool(old.holder_identity) and self._known_since + old.lease_duration_seconds > start
 
     def _know(self, record: LeaseRecord) -> None:
-        self._known, self._known_since = record, _now()
+        self._known, self._known_since = record, loop_time()
 
     def _date(self) -> str:
         """The time as the API writes it, in microseconds."""
         return datetime.fromtimestamp(self.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 async def _ended(*tasks: asyncio.Future[None]) -> None:
