@@ -52,20 +52,15 @@ class ChurnWorkload:
     def is_over(self) -> bool:
         return self.position >= len(self.operations)
 
-    def _waits(self) -> bool:
-        return self.deadline is not None
-
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
             seconds = self._do(operation)
-            if self._waits():
-                return
             if seconds:
                 self.cluster.later(seconds, self._go_on)
                 return
-            self.position += 1
+            self.position += self.deadline is None
 
     def _go_on(self) -> None:
         self.deadline = None

@@ -134,7 +134,7 @@ class PodLifecycles(Driver):
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
-            cluster.agenda.put(max(nanoseconds(lifetime.leaves_at), cluster.now), partial(self._time_is_up, life))
+            cluster.agenda.put(max(nanoseconds(lifetime.leaves_at), cluster.now), partial(self.delete, life))
         if pod.spec.node_name:
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
@@ -145,10 +145,6 @@ class PodLifecycles(Driver):
             cluster.ledger.wait(key, asked)
             cluster.fragmentation.see(asked)
             cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
-
-    def _time_is_up(self, life: PodLifecycle) -> None:
-        if self._is_there(life):
-            self.delete(life)
 
     def _is_there(self, life: PodLifecycle) -> bool:
         return self.all.get(life.key) is life
@@ -387,8 +383,8 @@ class PodLifecycles(Driver):
             self._replace(life)
 
     def delete(self, life: PodLifecycle) -> None:
-        """A user deletes a pod."""
-        if not life.leaving:
+        """A user deletes a pod, or its time is up."""
+        if self._is_there(life) and not life.leaving:
             self.state.tally.deleted += 1
             self.state.tally.never_scheduled += life.scheduled is None and (life.waits or life.held is not None)
             self._leave(life, "Deleted")
