@@ -55,7 +55,7 @@ class SchedulingState:
 
 @attrs.define(eq=False, repr=False)
 class Attempt:
-    """A pod on its way from a reserved place to its binding. Times are seconds of whoever drives it."""
+    """A pod on its way from a reserved place to its binding. Times are seconds, as the caller counts them."""
 
     item: QueuedPod
     host: str

@@ -201,7 +201,7 @@ _LOOK_EVERY = 0.05
 _LONGEST = 100
 
 
-class PluginStatus(msgspec.Struct, rename="camel"):
+class CredentialStatus(msgspec.Struct, rename="camel"):
     """What a plugin gives."""
 
     token: str | None = None
@@ -213,7 +213,7 @@ class PluginStatus(msgspec.Struct, rename="camel"):
 class ExecCredential(msgspec.Struct, rename="camel"):
     """What a plugin prints."""
 
-    status: PluginStatus
+    status: CredentialStatus
     kind: str = ""
     api_version: Any = None
 

@@ -260,7 +260,7 @@ class PodLifecycles(Driver):
         return None
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
-        """Nobody measures it."""
+        """A replay does not measure it."""
 
     def given_back(self, attempt: Attempt, failure: Failure) -> None:
         life = self.all[attempt.pod.key]
