@@ -65,6 +65,8 @@ class Attempt:
     """When it need not wait for Permit plugins any more."""
     is_reserved: bool = False
     needs_volumes: bool = False
+    owner: Any = None
+    """What its driver keeps of the pod."""
     said: str = ""
     """What the event of a failure says before its text."""
 
