@@ -55,7 +55,7 @@ class SchedulingState:
 
 @attrs.define(eq=False, repr=False)
 class Attempt:
-    """A pod on its way from a reserved place to its binding. Times are seconds of whoever drives it."""
+    """A pod on its way from a reserved place to its binding. Times are seconds, as the caller counts them."""
 
     item: QueuedPod
     host: str
@@ -65,6 +65,8 @@ class Attempt:
     """When it need not wait for Permit plugins any more."""
     is_reserved: bool = False
     needs_volumes: bool = False
+    owner: Any = None
+    """What its driver keeps of the pod."""
     said: str = ""
     """What the event of a failure says before its text."""
 

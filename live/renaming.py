@@ -1,5 +1,7 @@
-"""What of a snapshot a redaction keeps, which is what the classes of objects have, and how each value is renamed.
+"""Renames everything in a snapshot that shows whose cluster it is, so that decisions stay the same but for the names.
 
+A new name is ``r``, the rank of the old name among all of them, ``x``, and a salted hash. Because of the rank new names sort as the old
+ones do: some rules and lists go by name. What is kept is what the classes of objects have.
 A value of another shape than the field has, which only an odd server sends, is left out.
 """
 

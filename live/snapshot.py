@@ -1,4 +1,7 @@
-"""A snapshot of a live cluster: all that a decision of any release reads, one consistent list for each kind, as a ``List``."""
+"""A snapshot of a live cluster: all that a decision of any release reads, one consistent list for each kind, as a ``List``.
+
+A kind that was not read is not a kind of which there is none: without the right to list budgets every node could be drained.
+"""
 
 from __future__ import annotations
 

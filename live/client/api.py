@@ -1,5 +1,6 @@
 """What an API server is asked: lists, watches, single objects, and which resources it has; and which requests are sent once more, and when.
 
+An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is an :class:`ApiError`.
 Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
 Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go.
 """

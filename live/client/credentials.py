@@ -201,6 +201,23 @@ _LOOK_EVERY = 0.05
 _LONGEST = 100
 
 
+class CredentialStatus(msgspec.Struct, rename="camel"):
+    """What a plugin gives."""
+
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: datetime | None = None
+
+
+class ExecCredential(msgspec.Struct, rename="camel"):
+    """What a plugin prints."""
+
+    status: CredentialStatus
+    kind: str = ""
+    api_version: Any = None
+
+
 @attrs.define(eq=False)
 class PluginRun:
     """A run of the program, and who waits for it."""
@@ -341,42 +358,24 @@ class ExecPlugin:
 
     def _read(self, output: bytes) -> tuple[Grant, float | None]:
         try:
-            document = msgspec.json.decode(output)
+            found = msgspec.json.decode(output, type=ExecCredential)
+        except msgspec.ValidationError as error:
+            raise self._error(f"expected an ExecCredential, got JSON without a status, or with a wrong one: {error}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._error("expected an ExecCredential, got no JSON") from None
-        status = document.get("status") if isinstance(document, dict) else None
-        if not isinstance(status, dict) or document.get("kind") != "ExecCredential":
-            raise self._error("expected an ExecCredential, got JSON without a status")
-        if document.get("apiVersion") != self.api_version:
-            raise self._error(f"apiVersion: expected {self.api_version}, got {_short(document.get('apiVersion'))}")
-        return self._grant_of(status), self._expiry_of(status)
-
-    def _grant_of(self, status: Mapping[str, Any]) -> Grant:
-        token, certificate, key = (self._text(status, field) for field in ("token", "clientCertificateData", "clientKeyData"))
+        if found.kind != "ExecCredential" or found.api_version != self.api_version:
+            raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {_short(found.api_version)}")
+        status, expires = found.status, found.status.expiration_timestamp
+        token, certificate, key = status.token or "", status.client_certificate_data, status.client_key_data
         if bool(certificate) != bool(key):
             raise self._error("expected clientCertificateData and clientKeyData together, got one of them")
         if not token and not certificate:
             raise self._error("expected token or clientCertificateData, got neither")
         if not fits_a_header(token):
             raise self._error(f"token: {NO_HEADER}")
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return Grant(headers, (certificate.encode(), key.encode()) if certificate else None)
-
-    def _text(self, status: Mapping[str, Any], field: str) -> str:
-        found = status.get(field) or ""
-        if not isinstance(found, str):
-            raise self._error(f"{field}: expected a text")
-        return found
-
-    def _expiry_of(self, status: Mapping[str, Any]) -> float | None:
-        text = status.get("expirationTimestamp")
-        if text is None:
-            return None
-        try:
-            found = datetime.fromisoformat(str(text))
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            raise self._error(f"expirationTimestamp: expected a time as in RFC 3339, got {_short(text)}") from None
+        pair = (certificate.encode(), key.encode()) if certificate and key else None
+        grant = Grant({"Authorization": f"Bearer {token}"} if token else {}, pair)
+        return grant, None if expires is None else (expires if expires.tzinfo else expires.replace(tzinfo=UTC)).timestamp()
 
     def _error(self, text: str) -> CredentialsError:
         return CredentialsError(f"{self.where}: plugin {self.command}: {text}")

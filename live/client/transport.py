@@ -103,6 +103,7 @@ class MeasuredRequest:
 
 OnAnswer = Callable[[MeasuredRequest], None]
 
+
 @attrs.define(eq=False)
 class ThrottledTransport:
     """Lets *qps* requests a second through, and up to *burst* of them at once. Others wait for their turn."""
@@ -132,7 +133,7 @@ class ThrottledTransport:
     async def _turn(self) -> None:
         if self.qps <= 0:
             return
-        now = _now()
+        now = loop_time()
         self._tokens = min(float(max(self.burst, 1)), self._tokens + (now - self._counted_at) * self.qps) - 1
         self._counted_at = now
         wait = max(0.0, -self._tokens / self.qps)
@@ -149,29 +150,30 @@ class MeasuredTransport:
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
-        began = _now()
+        began = loop_time()
         try:
             answer = await self.inner.send(request)
         except TransportError:
-            self.on_answer(MeasuredRequest(request, 0, _now() - began))
+            self.on_answer(MeasuredRequest(request, 0, loop_time() - began))
             raise
-        self.on_answer(MeasuredRequest(request, answer.status, _now() - began))
+        self.on_answer(MeasuredRequest(request, answer.status, loop_time() - began))
         return answer
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        is_answered, began = False, _now()
+        is_answered, began = False, loop_time()
         try:
             async with self.inner.stream(request) as stream:
                 is_answered = True
-                self.on_answer(MeasuredRequest(request, stream.status, _now() - began, is_stream=True))
+                self.on_answer(MeasuredRequest(request, stream.status, loop_time() - began, is_stream=True))
                 yield stream
         except TransportError:
             if not is_answered:
-                self.on_answer(MeasuredRequest(request, 0, _now() - began, is_stream=True))
+                self.on_answer(MeasuredRequest(request, 0, loop_time() - began, is_stream=True))
             raise
 
 
-def _now() -> float:
+def loop_time() -> float:
+    """The time of the event loop, in seconds that never go back."""
     return asyncio.get_running_loop().time()

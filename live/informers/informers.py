@@ -2,7 +2,8 @@
 
 It does so as the original does, request by request.
 
-Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each release.
+Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each release;
+DeltaFIFO and sharedIndexInformer there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...core.release import ClientCells, Release
 from ...exceptions import ManifestError
 from ..client.api import NOT_THERE, PAGE, Api, ApiError, ListOptions, Manifest, Retries, WatchEvent, WatchOptions, metadata_of
 from ..client.resources import DEVICE_KINDS, VERSIONS, Resource, resource
-from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError
+from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError, loop_time
 
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
@@ -186,7 +187,7 @@ class Reflector:
                 if not (isinstance(error, ApiError) and error.is_expired):
                     text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
                     self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
-            await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(_now()))
+            await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(loop_time()))
 
     # --- lists ------------------------------------------------------------------------------------------------------
 
@@ -257,7 +258,7 @@ class Reflector:
     async def _watch(self) -> None:
         """Watch, and watch again from the last version seen, until that fails."""
         while True:
-            begin, version = _now(), self.resource_version
+            begin, version = loop_time(), self.resource_version
             try:
                 async with self.api.watch(self.resource, self._watch_options()) as events:
                     self.lost_at = self._heard_at = None
@@ -265,16 +266,16 @@ class Reflector:
             except TransportError as error:
                 self._lost()
                 if error.cause == REFUSED and self.cells.rewatches_refused:
-                    await asyncio.sleep(self._watch_pauses.next(_now()))
+                    await asyncio.sleep(self._watch_pauses.next(loop_time()))
                     continue
                 if error.cause not in (CLOSED, RESET, TIMEOUT):
                     raise
             except ApiError as error:
                 if error.status != 429 or not self.cells.rewatches_limited:
                     raise
-                await asyncio.sleep(self._watch_pauses.next(_now()))
+                await asyncio.sleep(self._watch_pauses.next(loop_time()))
                 continue
-            if _now() - begin < SHORT and version == self.resource_version:
+            if loop_time() - begin < SHORT and version == self.resource_version:
                 raise TransportError(f"{self.resource.path()}: the watch ended within a second, without an event")
 
     def _watch_options(self) -> WatchOptions:
@@ -290,24 +291,20 @@ class Reflector:
             elif event.type != "BOOKMARK":
                 self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
             if event.type == "BOOKMARK" or self._heard_at is not None:
-                self._heard_at = _now()
+                self._heard_at = loop_time()
             self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
 
     @property
     def seconds_behind(self) -> float:
         """For how long the server has not answered, or sent no bookmark on a watch that had some; 0: it is followed."""
         if self.lost_at is not None:
-            return _now() - self.lost_at
-        silent = 0.0 if self._heard_at is None else _now() - self._heard_at
+            return loop_time() - self.lost_at
+        silent = 0.0 if self._heard_at is None else loop_time() - self._heard_at
         return silent if silent > LONGEST_SILENCE else 0.0
 
     def _lost(self) -> None:
         if self.lost_at is None:
-            self.lost_at = _now()
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
+            self.lost_at = loop_time()
 
 
 FORGOTTEN_AFTER = 120.0

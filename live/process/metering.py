@@ -1,5 +1,6 @@
 """Counts and measures what a live scheduler does, as the metrics of its release.
 
+There are those of the newest release, and those of 1.12 to 1.16, which measure the same otherwise.
 What is not measured here stays 0: single plugins and predicates, which judge all nodes at once.
 """
 
@@ -7,7 +8,6 @@ from __future__ import annotations
 
 import time
 from enum import Enum
-from typing import Protocol
 
 import attrs
 
@@ -26,7 +26,7 @@ Feed = Enum(
     "LEADER REQUEST REQUEST_TIME BUILD GATE BACKGROUND BACKGROUND_TIME DROPPED_EVENT",
 )
 """What is measured."""
-COUNTER, GAUGE, HISTOGRAM, SUMMARY = "counter", "gauge", "histogram", "summary"
+COUNTER, GAUGE, HISTOGRAM, SUMMARY = "Counter", "Gauge", "Histogram", "Summary"
 
 
 @attrs.frozen
@@ -138,28 +138,19 @@ _OPERATIONS = {
 _MOST_ATTEMPTS = 15
 
 
-class Feeding(Protocol):
-    """Takes what was measured: :meth:`~..scheduler.metrics.SchedulerMetrics.feed`, or nothing."""
-
-    def __call__(self, feed: Feed, value: float, **labels: str) -> None:
-        """Take *value*, by *labels*."""
-
-
-def _unmeasured(feed: Feed, value: float, **labels: str) -> None:
-    """The default: nothing is counted."""
-
-
 @attrs.define(eq=False)
 class Metering:
     """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in them, are measured here."""
 
-    feed: Feeding = _unmeasured
     _profile: str = ""
     """The schedulerName of the pod that is being tried."""
     _since: float = 0.0
     """When the last part ended."""
     _parts: dict[Phase, str] = attrs.field(factory=dict)
     """The parts of the cycle so far, with their statuses."""
+
+    def feed(self, feed: Feed, value: float, **labels: str) -> None:
+        """Count or measure *value* by *labels*; here nothing is."""
 
     def incoming(self, queue: str, event: str) -> None:
         """A pod came into *queue* because of *event*."""

@@ -1,5 +1,6 @@
 """One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end, and what is said of that.
 
+It answers ``/healthz``, ``/livez``, ``/readyz`` and ``/metrics``; callers are not asked who they are.
 Upstream: Run in cmd/kube-scheduler/app/server.go.
 """
 
@@ -39,7 +40,7 @@ from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi, WireApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
-from .metering import Feed, Metering
+from .metering import Feed
 
 UNAVAILABLE, MOST_CALLERS = 503, 100
 
@@ -231,12 +232,11 @@ class Process:
         client, told = release.client, Api(link, retries_of(release.client))
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api, client.names_device_requests)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
-        observer = Metering(self.metrics.feed)
         state = LiveState(
-            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=observer,
+            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=self.metrics,
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )  # fmt: skip
-        self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
+        self.engine.on_phase, state.queue.on_incoming = self.metrics.phase_ended, self.metrics.incoming
         self.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)

@@ -3,6 +3,9 @@
 A replica never compares the times in the lock with its own clock. It only sees that the lock changes: as long as it does, somebody leads.
 So clocks may differ as much as they like, as long as they run at about the same speed.
 
+Two writers of the Lease cannot both succeed: each sends the object's resourceVersion back, and the API server refuses the second
+one with 409.
+
 The lease has a thread: one event loop has all that a scheduler does, watches, cycles, bindings, events. In a burst a request of many
 turns of that loop takes seconds, and the leader would lose its lease. So the requests for the lock have a thread, a loop and a connection
 of their own.
@@ -28,74 +31,36 @@ from typing import Any
 
 import attrs
 import msgspec
+from msgspec.structs import replace
 
 from ...exceptions import KubeclassicError
 from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, metadata_of
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..client.resources import resource
-from ..client.transport import Transport, TransportError
+from ..client.transport import Transport, TransportError, loop_time
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 
 LEASES, ONCE = resource("Lease", "coordination.k8s.io/v1"), Retries(attempts=1)
 
 
-@attrs.frozen
-class LeaseRecord:
-    """One state of a lock. Its times are those of the holder's clock, so they are not compared with other clocks."""
+class LeaseRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """The spec of a Lease. Its times are those of the holder's clock, so they are not compared with other clocks."""
 
-    holder: str = ""
+    holder_identity: str = ""
     """Empty: it is not held."""
-    seconds: int = 0
+    lease_duration_seconds: Int32 = 0
     """How long the lease lasts without being renewed."""
-    acquired: datetime | None = None
-    renewed: datetime | None = None
-    transitions: int = 0
-    """How often the leader changed."""
-
-
-class _Spec(msgspec.Struct, rename="camel"):
-    """The spec of a Lease."""
-
-    holder_identity: str | None = None
-    lease_duration_seconds: Int32 | None = None
     acquire_time: str | None = None
     renew_time: str | None = None
-    lease_transitions: Int32 | None = None
+    lease_transitions: Int32 = 0
+    """How often the leader changed."""
 
-
-def moment(text: object) -> datetime | None:
-    """The time that *text* says in RFC 3339; None for anything else."""
-    try:
-        found = datetime.fromisoformat(str(text))
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def in_micros(time: datetime | None) -> str | None:
-    """A time as the API writes it, in microseconds."""
-    return None if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def read_lease(found: Mapping[str, Any]) -> LeaseRecord:
-    """The record in the spec of a Lease. Raises ValueError if it has another form."""
-    spec = msgspec.convert(found.get("spec") or {}, _Spec)
-    return LeaseRecord(
-        spec.holder_identity or "", spec.lease_duration_seconds or 0, moment(spec.acquire_time), moment(spec.renew_time),
-        spec.lease_transitions or 0,
-    )  # fmt: skip
-
-
-def write_lease(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
-    """The Lease *found* with *record* in its spec."""
-    spec = {
-        "holderIdentity": record.holder, "leaseDurationSeconds": record.seconds, "acquireTime": in_micros(record.acquired),
-        "renewTime": in_micros(record.renewed), "leaseTransitions": record.transitions,
-    }  # fmt: skip
-    named = {"kind": LEASES.kind, "apiVersion": LEASES.group_version}
-    return {**found, **named, "spec": {**(found.get("spec") or {}), **spec}}
+    def within(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The Lease *found* with this in its spec."""
+        spec = {**(found.get("spec") or {}), **msgspec.to_builtins(self)}
+        return {**found, "kind": LEASES.kind, "apiVersion": LEASES.group_version, "spec": spec}
 
 
 @attrs.define
@@ -118,17 +83,18 @@ class LeaseLock:
         """What the lock says now."""
         await self._ask("GET", self.name)
         try:
-            return read_lease(self._found)
-        except ValueError as error:
+            given = dict(self._found.get("spec") or {})
+            return msgspec.convert({key: value for key, value in given.items() if value is not None}, LeaseRecord)
+        except (TypeError, ValueError) as error:
             raise ApiError(200, "", f"{LEASES.plural} {self.place}: {error}") from None
 
     async def create(self, record: LeaseRecord) -> None:
         """Make the lock."""
-        await self._ask("POST", "", write_lease({"metadata": {"name": self.name, "namespace": self.namespace}}, record))
+        await self._ask("POST", "", record.within({"metadata": {"name": self.name, "namespace": self.namespace}}))
 
     async def update(self, record: LeaseRecord) -> None:
         """Write *record*, if the lock has not changed since it was read."""
-        await self._ask("PUT", self.name, write_lease(self._found, record))
+        await self._ask("PUT", self.name, record.within(self._found))
 
     def reference(self) -> Reference:
         """The object that events about the leader are about."""
@@ -211,24 +177,24 @@ class Elector:
     @property
     def leader(self) -> str:
         """The holder of the lock as far as it is known here; empty if there is none."""
-        return self._known.holder
+        return self._known.holder_identity
 
     @property
     def has_lock(self) -> bool:
         """Whether the lock named this replica when it was last read or written."""
-        return self._known.holder == self.identity
+        return self._known.holder_identity == self.identity
 
     @property
     def holds_lease(self) -> bool:
         """Whether this replica leads and no other one can have taken over yet, even if it heard of the last renewal at once."""
-        return self.leads and _now() < self._renewed_at + self.times.lease
+        return self.leads and loop_time() < self._renewed_at + self.times.lease
 
     def fault(self) -> str:
         """Why the health check ``leaderElection`` fails; empty if it does not.
 
         Upstream: a replica that waits is healthy, and so is a leader until long after it should have ended.
         """
-        if not self.has_lock or _now() - self._known_since <= self.times.lease + TOLERANCE:
+        if not self.has_lock or loop_time() - self._known_since <= self.times.lease + TOLERANCE:
             return ""
         return f"failed election to renew leadership on lease {self.lock.place.partition('/')[2]}"
 
@@ -290,10 +256,10 @@ class Elector:
 
     async def _retry(self) -> None:
         """Try again at each tick, until it works. Upstream: ticks that come during a try are skipped."""
-        start, tick = _now(), 1
+        start, tick = loop_time(), 1
         while True:
-            tick = max(tick, math.floor((_now() - start) / self.times.retry) + 1)
-            await asyncio.sleep(start + tick * self.times.retry - _now())
+            tick = max(tick, math.floor((loop_time() - start) / self.times.retry) + 1)
+            await asyncio.sleep(start + tick * self.times.retry - loop_time())
             if await self.attempt():
                 return
             tick += 1
@@ -308,12 +274,12 @@ class Elector:
     async def _release(self) -> None:
         """Give the lock back. A renewal that was under way may have been written, so after a refusal the lock is read once more."""
         now = self._date()
-        record = LeaseRecord("", 1, now, now, self._known.transitions)
+        record = LeaseRecord("", 1, now, now, self._known.lease_transitions)
         try:
             try:
                 await self.lock.update(record)
             except ApiError:
-                if (await self.lock.read()).holder != self.identity:
+                if (await self.lock.read()).holder_identity != self.identity:
                     return
                 await self.lock.update(record)
         except (ApiError, TransportError) as error:
@@ -328,7 +294,7 @@ class Elector:
 
     async def attempt(self) -> bool:
         """Try once to get the lock, or to renew it; whether it worked."""
-        start = _now()
+        start = loop_time()
         try:
             record = await self._write(start)
         except (ApiError, TransportError) as error:
@@ -358,25 +324,22 @@ class Elector:
         if not self.has_lock and self._is_held(old, start):
             return None
         if self.has_lock:
-            mine = attrs.evolve(mine, acquired=old.acquired, transitions=old.transitions)
+            mine = replace(mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions)
         else:
-            mine = attrs.evolve(mine, transitions=old.transitions + 1)
+            mine = replace(mine, lease_transitions=old.lease_transitions + 1)
         await self.lock.update(mine)
         return mine
 
     def _is_held(self, old: LeaseRecord, start: float) -> bool:
         """Whether the lock is another one's: it names a holder, and has changed within the time that it says itself."""
-        return bool(old.holder) and self._known_since + old.seconds > start
+        return bool(old.holder_identity) and self._known_since + old.lease_duration_seconds > start
 
     def _know(self, record: LeaseRecord) -> None:
-        self._known, self._known_since = record, _now()
+        self._known, self._known_since = record, loop_time()
 
-    def _date(self) -> datetime:
-        return datetime.fromtimestamp(self.wall(), UTC)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
+    def _date(self) -> str:
+        """The time as the API writes it, in microseconds."""
+        return datetime.fromtimestamp(self.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 async def _ended(*tasks: asyncio.Future[None]) -> None:

@@ -10,9 +10,11 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import attrs
+import msgspec
+from msgspec.structs import replace
 
 from ...api.objects import Pod
 from ..client.api import NOT_THERE, Api, ApiError
@@ -29,24 +31,15 @@ MOST_TRIES, PAUSE = 12, 10.0
 """How often an event is sent when no answer comes, and the seconds between two tries. Any answer ends the tries."""
 
 
-@attrs.frozen(kw_only=True)
-class Reference:
+class Reference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An object as events name it."""
 
     kind: str
     namespace: str
     name: str
     uid: str = ""
-    api_version: str = "v1"
+    api_version: str
     resource_version: str = ""
-
-    def written(self) -> dict[str, str]:
-        """The reference as JSON."""
-        found = {
-            "kind": self.kind, "namespace": self.namespace, "name": self.name, "uid": self.uid, "apiVersion": self.api_version,
-            "resourceVersion": self.resource_version,
-        }  # fmt: skip
-        return {key: value for key, value in found.items() if value}
 
 
 About: TypeAlias = Pod | Reference
@@ -57,7 +50,10 @@ def reference(about: About) -> Reference:
     if isinstance(about, Reference):
         return about
     meta = about.metadata
-    return Reference(kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
+    return Reference(
+        kind="Pod", api_version="v1", namespace=meta.namespace, name=meta.name, uid=meta.uid,
+        resource_version=meta.resource_version,
+    )  # fmt: skip
 
 
 def _nowhere(component: str, about: About, type: str, reason: str, text: str) -> None:
@@ -76,42 +72,28 @@ class Recorder:
         self.put(self.component, about, type, reason, text)
 
 
-@attrs.frozen(kw_only=True)
-class CoreEvent:
-    """One event. Times are seconds since 1970."""
+class CoreEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One event as JSON has it."""
 
-    name: str
-    about: Reference
-    type: str
+    kind: str = "Event"
+    api_version: str = "v1"
+    metadata: dict[str, str]
+    involved_object: Reference
     reason: str
-    text: str
-    component: str
-    first: float
-    last: float
+    message: str
+    source: dict[str, str]
+    first_timestamp: str
+    last_timestamp: str
     count: int = 1
+    type: str
+    reporting_component: str
+    reporting_instance: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
         """All that equal events have in common."""
-        return self.component, attrs.evolve(self.about, resource_version=""), self.type, self.reason, self.text
-
-    def written(self) -> dict[str, Any]:
-        """The event as JSON."""
-        return {
-            "kind": "Event",
-            "apiVersion": "v1",
-            "metadata": {"name": self.name, "namespace": self.about.namespace or "default"},
-            "involvedObject": self.about.written(),
-            "reason": self.reason,
-            "message": self.text,
-            "source": {"component": self.component},
-            "firstTimestamp": in_seconds(self.first),
-            "lastTimestamp": in_seconds(self.last),
-            "count": self.count,
-            "type": self.type,
-            "reportingComponent": self.component,
-            "reportingInstance": "",
-        }
+        about = replace(self.involved_object, resource_version="")
+        return self.reporting_component, about, self.type, self.reason, self.message
 
 
 def in_seconds(time: float) -> str:
@@ -153,10 +135,11 @@ class Events:
         now, target = self.wall(), reference(about)
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
         self._last_name = max(self._last_name + 1, round(now * 1e9))
-        name = f"{target.name}.{self._last_name:x}"
-        self._waiting.append(
-            CoreEvent(name=name, about=target, type=type, reason=reason, text=text, component=component, first=now, last=now)
-        )
+        metadata, told = {"name": f"{target.name}.{self._last_name:x}", "namespace": target.namespace or "default"}, in_seconds(now)
+        self._waiting.append(CoreEvent(
+            metadata=metadata, involved_object=target, type=type, reason=reason, message=text, source={"component": component},
+            reporting_component=component, first_timestamp=told, last_timestamp=told,
+        ))  # fmt: skip
         self._awake.set()
 
     async def run(self) -> None:
@@ -182,7 +165,7 @@ class Events:
         """*event*, or the equal one that was sent before, with a higher count."""
         known = self._known.pop(event.key, None)
         if known is not None:
-            event = attrs.evolve(event, name=known.name, first=known.first, count=known.count + 1)
+            event = replace(event, metadata=known.metadata, first_timestamp=known.first_timestamp, count=known.count + 1)
         self._known[event.key] = event
         if len(self._known) > MOST_REMEMBERED:
             self._known.popitem(last=False)
@@ -194,21 +177,22 @@ class Events:
                 return
             if left:
                 await asyncio.sleep(PAUSE)
-        self.say(f"Unable to write event '{event.reason}' of {event.about.namespace}/{event.about.name} (retry limit exceeded!)")
+        about = event.involved_object
+        self.say(f"Unable to write event '{event.reason}' of {about.namespace}/{about.name} (retry limit exceeded!)")
 
     async def _is_answered(self, event: CoreEvent) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""
-        ask, namespace = Api(self.transport).ask, event.about.namespace or "default"
+        ask, (name, namespace) = Api(self.transport).ask, event.metadata.values()
         try:
             if event.count > 1:
-                changes = {"count": event.count, "lastTimestamp": in_seconds(event.last), "message": event.text}
+                changes = {"count": event.count, "lastTimestamp": event.last_timestamp, "message": event.message}
                 try:
-                    await ask("PATCH", EVENTS, namespace, event.name, body=changes)
+                    await ask("PATCH", EVENTS, namespace, name, body=changes)
                     return True
                 except ApiError as error:
                     if error.status != NOT_THERE:
                         raise
-            await ask("POST", EVENTS, namespace, "", body=event.written())
+            await ask("POST", EVENTS, namespace, "", body=msgspec.to_builtins(event))
         except TransportError as error:
             self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
             return False

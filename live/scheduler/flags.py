@@ -1,6 +1,7 @@
 """What ``kubeclassic run`` is started with beside the scheduler itself: flags and a configuration, as one typed value.
 
 Flags have the names that kube-scheduler's have. A flag counts more than the configuration.
+Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their defaults.
 """
 
 from __future__ import annotations

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import platform
 from collections import Counter as Tally
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
+import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary, generate_latest
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.http import user_agent
 from ..client.transport import MeasuredRequest
-from ..process.metering import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
+from ..process.metering import CLASSIC, NEWER, SHARED, Feed, Metering, Metric
 from .scheduler import LiveScheduler
 
 Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
 
 
-class SchedulerMetrics:
+class SchedulerMetrics(Metering):
     """All metrics of one scheduler, in a registry of its own. Times are in seconds."""
 
     def __init__(self, *, has_profiles: bool, with_process: bool = True) -> None:
         """The metrics of a release, all 0; *with_process*: those of this process too, where the system has them."""
+        super().__init__()
         self.has_profiles: bool = has_profiles
         self.on_read: Callable[[], None] = lambda: None
         """Called before the metrics are written, to set what is only known then."""
@@ -62,12 +64,9 @@ class SchedulerMetrics:
             self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
 
 
-KINDS: Mapping[str, type[Instrument]] = {COUNTER: Counter, GAUGE: Gauge, HISTOGRAM: Histogram, SUMMARY: Summary}
-
-
 def _instrument(metric: Metric, registry: CollectorRegistry) -> Instrument:
     more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
-    made = KINDS[metric.kind](metric.name, metric.help, metric.labels, registry=registry, **more)
+    made: Instrument = getattr(prometheus_client, metric.kind)(metric.name, metric.help, metric.labels, registry=registry, **more)
     for value in metric.starts:
         made.labels(value)
     return made

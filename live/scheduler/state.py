@@ -14,6 +14,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.driver import SchedulingState
 from ...core.queue.backoff import Clock, nanoseconds
 from ...core.release import Release
+from ..client.transport import loop_time
 from ..process.logs import Log
 from ..process.metering import Metering
 from .events import Recorder, in_seconds
@@ -63,12 +64,9 @@ class LiveState(SchedulingState):
     def release(self) -> Release:
         return self.engine.release
 
-    # --- time -------------------------------------------------------------------------------------------------------
+    now = staticmethod(loop_time)
 
-    @staticmethod
-    def now() -> float:
-        """The time of the event loop, in seconds that never go back."""
-        return asyncio.get_running_loop().time()
+    # --- time -------------------------------------------------------------------------------------------------------
 
     def touch(self) -> None:
         """Set the clock, before anything is done that depends on the time. No two events have the same time, as with real clocks."""

@@ -1,4 +1,7 @@
-"""What happens to a cluster from outside in a replay: events that create, change and delete objects, and that let nodes fail."""
+"""What happens to a cluster from outside in a replay: events that create, change and delete objects, and that let nodes fail.
+
+Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there; ``kubectl drain``.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +29,72 @@ OURS = {CORDONED, *UNREACHABLE}
 
 
 @attrs.define(eq=False, repr=False)
-class NodeFailures:
-    """Drains, failures and recoveries. A drain ignores disruption budgets."""
+class ExternalEvents:
+    """What users do to *cluster*: the events of the inputs, and the operations of a scenario."""
 
     cluster: SimulatedCluster
     pods: PodLifecycles
+    volumes: VolumeController
     _failures: dict[str, int] = attrs.field(factory=dict)
     """Node -> number of the failure that it has not recovered from."""
     _count: int = 0
 
+    def apply(self, event: Event) -> None:
+        """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not exist."""
+        item = event.item
+        if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
+            current = self.cluster.node(item.name)
+            if current is None:
+                raise ManifestError(f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}")
+            {DELETE: self.remove, DRAIN: self.drain, FAIL: self.fail, RECOVER: self.recover}[event.verb](current)
+        elif event.verb == DELETE:
+            self.delete(item)
+        elif isinstance(item, Pod) and item.key in self.pods.all:
+            self._update(self.pods.all[item.key], item)
+        elif isinstance(item, Pod):
+            if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
+                self.pods.arrive(item, event.lifetime)
+        elif isinstance(item, Node):
+            if event.where and self.cluster.node(item.name) is None:
+                self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
+            self.cluster.put(item)
+        elif not self.volumes.made_claim(item):
+            self.create(item)
+
+    def create(self, item: KubeObject) -> None:
+        """An object that is no pod is created or changed."""
+        self.volumes.put(item)
+        self.volumes.reconcile()
+
+    def delete(self, item: KubeObject) -> None:
+        """An object is deleted."""
+        if isinstance(item, Pod):
+            life = self.pods.all.get(item.key)
+            if life is not None:
+                self.pods.delete(life)
+        elif isinstance(item, Node):
+            self.remove(item)
+        else:
+            self.volumes.delete(item)
+
+    def _update(self, life: PodLifecycle, pod: Pod) -> None:
+        """A pod changes; its node, its status and its deletion stay as the replay has them."""
+        current = self.cluster.pod(life.key)
+        if current is None or current.is_terminating:
+            return
+        spec = replace(pod.spec, node_name=current.spec.node_name)
+        metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
+        changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
+        if replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
+            self.cluster.put(changed)
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
     def drain(self, node: Node) -> None:
-        """Cordon the node and evict all pods but those of DaemonSets and static ones."""
+        """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets say."""
         self.cluster.note(NodeEvent(event="NodeDrained", node=node.name))
         spec = replace(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
-        self._update(replace(node, spec=spec))
+        self.cluster.write(replace(node, spec=spec))
         for life in self._pods_on(node.name):
             if not stays_with_node(life.original):
                 self.pods.evict(life, reason="node drained")
@@ -50,7 +105,7 @@ class NodeFailures:
         self._count += 1
         self._failures[node.name] = self._count
         spec = replace(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
-        self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "Unknown"))))
+        self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "Unknown"))))
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
@@ -62,7 +117,7 @@ class NodeFailures:
         self.cluster.note(NodeEvent(event="NodeRecovered", node=node.name))
         self._failures.pop(node.name, None)
         spec = replace(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
-        self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
+        self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
@@ -72,9 +127,6 @@ class NodeFailures:
         self.cluster.delete(node)
         for life in pods:
             self.cluster.later(self.cluster.delays.failure, partial(self._evict_if_deleted, life))
-
-    def _update(self, node: Node) -> None:
-        self.cluster.write(node)
 
     def _pods_on(self, name: str) -> list[PodLifecycle]:
         return [life for life in self.pods.all.values() if life.node == name]
@@ -105,63 +157,3 @@ def _with(taints: tuple[Taint, ...], *more: Taint) -> tuple[Taint, ...]:
 def _ready(node: Node, status: str) -> tuple[Condition, ...]:
     """The node's conditions with Ready set to *status*, where it has that condition."""
     return tuple(replace(condition, status=status) if condition.type == "Ready" else condition for condition in node.status.conditions)
-
-
-@attrs.frozen(eq=False, repr=False)
-class ExternalEvents:
-    """What users do to *cluster*: the events of the inputs, and the operations of a scenario."""
-
-    cluster: SimulatedCluster
-    pods: PodLifecycles
-    volumes: VolumeController
-    failures: NodeFailures
-
-    def apply(self, event: Event) -> None:
-        """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not exist."""
-        item = event.item
-        if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
-            current = self.cluster.node(item.name)
-            if current is None:
-                raise ManifestError(f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}")
-            failures = self.failures
-            {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)
-        elif event.verb == DELETE:
-            self.delete(item)
-        elif isinstance(item, Pod) and item.key in self.pods.all:
-            self._update(self.pods.all[item.key], item)
-        elif isinstance(item, Pod):
-            if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
-                self.pods.arrive(item, event.lifetime)
-        elif isinstance(item, Node):
-            if event.where and self.cluster.node(item.name) is None:
-                self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
-            self.cluster.put(item)
-        elif not self.volumes.made_claim(item):
-            self.create(item)
-
-    def create(self, item: KubeObject) -> None:
-        """An object that is no pod is created or changed."""
-        self.volumes.put(item)
-        self.volumes.reconcile()
-
-    def delete(self, item: KubeObject) -> None:
-        """An object is deleted."""
-        if isinstance(item, Pod):
-            life = self.pods.all.get(item.key)
-            if life is not None:
-                self.pods.delete(life)
-        elif isinstance(item, Node):
-            self.failures.remove(item)
-        else:
-            self.volumes.delete(item)
-
-    def _update(self, life: PodLifecycle, pod: Pod) -> None:
-        """A pod changes; its node, its status and its deletion stay as the replay has them."""
-        current = self.cluster.pod(life.key)
-        if current is None or current.is_terminating:
-            return
-        spec = replace(pod.spec, node_name=current.spec.node_name)
-        metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
-        if replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
-            self.cluster.put(changed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -27,19 +27,13 @@ def columns(resources: Sequence[str]) -> list[str]:
 
 def row_of(replay: Replay) -> list[Any]:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
-    cluster = replay.cluster
-    tally, ledger = cluster.tally, cluster.ledger
-    told = tally.events["Scheduled"], tally.events["Finished"], tally.evicted
-    counts = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, *told]
-    return [*counts, *_resources(replay)]
-
-
-def _resources(replay: Replay) -> Iterator[Any]:
-    ledger = replay.cluster.ledger
-    lost = replay.cluster.fragmentation.by_resource()
+    tally, ledger, lost = replay.cluster.tally, replay.cluster.ledger, replay.cluster.fragmentation.by_resource()
+    row = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes]
+    row += [tally.events["Scheduled"], tally.events["Finished"], tally.evicted]
     for index in range(len(ledger.resources)):
         used = int(ledger.in_use[index])
-        yield from (int(ledger.capacity[index]), used + int(ledger.waiting[index]), used, round(float(lost[index]), 6))
+        row += (int(ledger.capacity[index]), used + int(ledger.waiting[index]), used, round(float(lost[index]), 6))
+    return row
 
 
 @attrs.define(eq=False, repr=False)

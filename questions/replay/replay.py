@@ -17,7 +17,7 @@ from ...exceptions import UnknownNameError, did_you_mean
 from .cluster.churnworkload import ChurnWorkload
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles, resume
 from .cluster.volumecontroller import VolumeController
-from .externalevents import ExternalEvents, NodeFailures
+from .externalevents import ExternalEvents
 from .inputs.inputs import Inputs
 from .inputs.traces import Event
 from .simulatedcluster import Delays, SimulatedCluster
@@ -48,7 +48,6 @@ class Replay:
     cluster: SimulatedCluster = attrs.field(init=False)
     volumes: VolumeController = attrs.field(init=False)
     pods: PodLifecycles = attrs.field(init=False)
-    failures: NodeFailures = attrs.field(init=False)
     outside: ExternalEvents = attrs.field(init=False)
     workload: ChurnWorkload = attrs.field(init=False)
     _free_at: int = 0
@@ -60,8 +59,7 @@ class Replay:
         self.cluster = SimulatedCluster(self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name)
         self.volumes = VolumeController(self.cluster)
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
-        self.failures = NodeFailures(self.cluster, self.pods)
-        self.outside = ExternalEvents(self.cluster, self.pods, self.volumes, self.failures)
+        self.outside = ExternalEvents(self.cluster, self.pods, self.volumes)
         self.workload = ChurnWorkload(inputs.operations, self.outside)
         self.workload.start()
 

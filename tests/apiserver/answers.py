@@ -56,10 +56,9 @@ def status_body(code: int, reason: str, message: str, details: Json = None, meta
     return {**body, "code": code}
 
 
-def fault(code: int, reason: str, message: str, details: Json = None, metadata: Json = None, **headers: str) -> ApiFault:
-    """A fault with the Status body of a failure; *headers* with underscores for hyphens."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return ApiFault(Answer(code, status_body(code, reason, message, details, metadata), {**JSON_HEADERS, **named}))
+def fault(code: int, reason: str, message: str, details: Json = None, metadata: Json = None) -> ApiFault:
+    """A fault with the Status body of a failure."""
+    return ApiFault(Answer(code, status_body(code, reason, message, details, metadata)))
 
 
 def success(code: int, details: Json = None) -> Answer:
@@ -68,9 +67,9 @@ def success(code: int, details: Json = None) -> Answer:
     return Answer(code, {**body, "code": code} if details is None else {**body, "details": details})
 
 
-def text(code: int, message: str, **headers: str) -> Answer:
-    """A plain text; *headers* with underscores for hyphens."""
-    return Answer(code, message, {**TEXT_HEADERS, **{name.replace("_", "-"): value for name, value in headers.items()}})
+def text(code: int, message: str) -> Answer:
+    """A plain text."""
+    return Answer(code, message, TEXT_HEADERS)
 
 
 def bad_request(message: str) -> ApiFault:
@@ -86,8 +85,3 @@ def not_served() -> ApiFault:
 def not_allowed() -> ApiFault:
     """405."""
     return fault(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
-
-
-def cause(reason: str, message: str, field: str) -> Object:
-    """One cause in the details of a 422."""
-    return {"reason": reason, "message": message, "field": field}

@@ -51,7 +51,6 @@ TOLERATIONS = tuple(
     for what in ("not-ready", "unreachable")
 )
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-RESOURCES = ("cpu", "memory")
 
 
 def with_defaults(kind: str, item: Object, flavour: Flavour, storage: Storage) -> Object:
@@ -83,7 +82,7 @@ def _pod(item: Object, flavour: Flavour, storage: Storage) -> Object:
     if given.get("volumes"):
         spec["volumes"] = [_volume(each) for each in given["volumes"]]
     spec |= _priority(item["metadata"]["name"], spec, storage)
-    return {**item, "spec": spec, "status": {"phase": "Pending", "qosClass": qos_class(containers)}}
+    return {**item, "spec": spec, "status": {"phase": "Pending", "qosClass": "Burstable"}}
 
 
 def _container(given: Object) -> Object:
@@ -93,18 +92,13 @@ def _container(given: Object) -> Object:
     found = {
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
-        "imagePullPolicy": _pull_policy(given.get("image", "")),
+        "imagePullPolicy": "IfNotPresent",
         **given,
         "resources": resources,
     }
     if given.get("ports"):
         found["ports"] = [{"protocol": "TCP", **port} for port in given["ports"]]
     return found
-
-
-def _pull_policy(image: str) -> str:
-    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
-    return "IfNotPresent" if tag not in ("", "latest") or "@" in image else "Always"
 
 
 def _volume(given: Object) -> Object:
@@ -139,19 +133,6 @@ def _priority(name: str, spec: Object, storage: Storage) -> Object:
         raise fault(403, "Forbidden", message, {"name": name, "kind": "pods"})
     policy = {"preemptionPolicy": classes[wanted]["preemptionPolicy"]} if "preemptionPolicy" in spec else {}
     return {"priority": classes[wanted]["value"], **policy}
-
-
-def qos_class(containers: list[Object]) -> str:
-    """Guaranteed, Burstable or BestEffort, by requests and limits of cpu and memory."""
-    resources = [each.get("resources") or {} for each in containers]
-    amounts = [(each.get("requests") or {}, each.get("limits") or {}) for each in resources]
-    if not any(name in RESOURCES for pair in amounts for each in pair for name in each):
-        return "BestEffort"
-    return "Guaranteed" if all(_is_full(*pair) for pair in amounts) else "Burstable"
-
-
-def _is_full(requests: Object, limits: Object) -> bool:
-    return all(name in limits and requests.get(name) == limits[name] for name in RESOURCES)
 
 
 # --- others ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,11 @@
 """Follows the cluster's own scheduler pod by pod, and decides each time by itself, on the same state.
 
-The other one binds many pods at once, so their bindings are seen in another order than it decided. :mod:`.backlog` says which pods it may
-have taken next. If ours decides otherwise on the likeliest of them, the others are tried first, and then later states of the cluster.
+The other one binds many pods at once, so their bindings are seen in another order than it decided. :class:`Backlog` says which pods it may
+have taken next: it takes the pod with the highest priority, and of equal ones the one that came first. Which pods had come by then cannot
+be seen: it knows a pod earlier than we see what became of it. But what was taken earlier was known earlier, and a decision comes before
+its outcome. That leaves few pods, and mostly one.
+
+If ours decides otherwise on the likeliest of them, the others are tried first, and then later states of the cluster.
 What is seen is held back until the decisions before it are judged. Where none of these makes it the same, :class:`ShadowTrials` says if
 the pod is different, or the order of the decisions is unknown.
 

@@ -52,20 +52,15 @@ class ChurnWorkload:
     def is_over(self) -> bool:
         return self.position >= len(self.operations)
 
-    def _waits(self) -> bool:
-        return self.deadline is not None
-
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
             seconds = self._do(operation)
-            if self._waits():
-                return
             if seconds:
                 self.cluster.later(seconds, self._go_on)
                 return
-            self.position += 1
+            self.position += self.deadline is None
 
     def _go_on(self) -> None:
         self.deadline = None
@@ -75,12 +70,12 @@ class ChurnWorkload:
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
         self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
-        failures = self.outside.failures
+        outside = self.outside
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "deleteNodes": partial(self._change_nodes, failures.remove), "drainNodes": partial(self._change_nodes, failures.drain),
-            "failNodes": partial(self._change_nodes, failures.fail), "recoverNodes": partial(self._change_nodes, failures.recover),
+            "deleteNodes": partial(self._change_nodes, outside.remove), "drainNodes": partial(self._change_nodes, outside.drain),
+            "failNodes": partial(self._change_nodes, outside.fail), "recoverNodes": partial(self._change_nodes, outside.recover),
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 

@@ -134,7 +134,7 @@ class PodLifecycles(Driver):
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
-            cluster.agenda.put(max(nanoseconds(lifetime.leaves_at), cluster.now), partial(self._time_is_up, life))
+            cluster.agenda.put(max(nanoseconds(lifetime.leaves_at), cluster.now), partial(self.delete, life))
         if pod.spec.node_name:
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
@@ -146,10 +146,6 @@ class PodLifecycles(Driver):
             cluster.fragmentation.see(asked)
             cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
-    def _time_is_up(self, life: PodLifecycle) -> None:
-        if self._is_there(life):
-            self.delete(life)
-
     def _is_there(self, life: PodLifecycle) -> bool:
         return self.all.get(life.key) is life
 
@@ -157,7 +153,7 @@ class PodLifecycles(Driver):
 
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
         cluster, life = self.state, self.all[attempt.pod.key]
-        life.node, life.work = attempt.host, work
+        attempt.owner, life.node, life.work = life, attempt.host, work
         cluster.changes += 1
         cluster.ledger.place(life.key, life.node, life.asked)
         resume(work)
@@ -172,7 +168,7 @@ class PodLifecycles(Driver):
         await pause()
 
     async def permit(self, attempt: Attempt) -> Failure | None:
-        cluster, life = self.state, self.all[attempt.pod.key]
+        cluster, life = self.state, attempt.owner
         waiting = cluster.binding.waiting(attempt.pod)
         if waiting is None:
             return None
@@ -207,7 +203,12 @@ class PodLifecycles(Driver):
 
     def _end_of_wait(self, life: PodLifecycle) -> None:
         self._stop_timer(life)
-        self.state.agenda.put(self.state.now, partial(self._go_on, life))
+        self.state.agenda.put(self.state.now, partial(self._end_waiting, life))
+
+    def _end_waiting(self, life: PodLifecycle) -> None:
+        """Its binding goes on, unless the pod went: also where another pod of its name has come."""
+        if life.held is not None and life.work is not None:
+            resume(life.work)
 
     def _stop_timer(self, life: PodLifecycle) -> None:
         if life.timer is not None:
@@ -227,7 +228,7 @@ class PodLifecycles(Driver):
         return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.held
 
     async def allowed(self, attempt: Attempt) -> None:
-        cluster, life = self.state, self.all[attempt.pod.key]
+        cluster, life = self.state, attempt.owner
         life.scheduled = cluster.now
         wait = (cluster.now - life.arrived) / SECOND
         cluster.tally.waits.append(wait)
@@ -235,7 +236,7 @@ class PodLifecycles(Driver):
         await self._sleep(life, cluster.after(cluster.delays.binding))
 
     async def bind_volumes(self, attempt: Attempt) -> Failure | None:
-        cluster, life, claims = self.state, self.all[attempt.pod.key], tuple[str, ...]()
+        cluster, life, claims = self.state, attempt.owner, tuple[str, ...]()
         if attempt.pod.spec.volumes and cluster.binding.waits_for_claims(attempt.pod):
             claims = cluster.engine.claims_of(attempt.pod)
         if all(map(self.volumes.is_bound, claims)):
@@ -255,7 +256,7 @@ class PodLifecycles(Driver):
         return None
 
     async def write(self, attempt: Attempt) -> Failure | None:
-        cluster, life, pod = self.state, self.all[attempt.pod.key], self.state.pod(attempt.pod.key)
+        cluster, life, pod = self.state, attempt.owner, self.state.pod(attempt.pod.key)
         assert pod is not None
         # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
         cluster.write(pod.bound_to(life.node))
@@ -264,16 +265,16 @@ class PodLifecycles(Driver):
         return None
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
-        """Nobody measures it."""
+        """A replay does not measure it."""
 
     def given_back(self, attempt: Attempt, failure: Failure) -> None:
-        life = self.all[attempt.pod.key]
+        life = attempt.owner
         life.node = ""
         self.state.changes += 1
         self.state.ledger.wait(life.key, life.asked)
 
     async def undo(self, attempt: Attempt, failure: Failure, *, gives_back: bool = False) -> None:
-        life = self.all[attempt.pod.key]
+        life = attempt.owner
         fails_again = failure.text == life.message
         await super().undo(attempt, failure, gives_back=gives_back)
         if fails_again:
@@ -288,8 +289,10 @@ class PodLifecycles(Driver):
         current = cluster.pod(life.key) or pod
         condition = self._failed_condition(current, failure)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
+        tried = life.tried.read_again(marked)
+        tried.plugins = item.plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
-            cluster.queue.add_unschedulable(item.read_again(marked), cluster.queue.cycle)
+            cluster.queue.add_unschedulable(tried, cluster.queue.cycle)
         if marked is not current:
             cluster.router.put(marked)
         if failure.text != life.message:
@@ -387,8 +390,8 @@ class PodLifecycles(Driver):
             self._replace(life)
 
     def delete(self, life: PodLifecycle) -> None:
-        """A user deletes a pod."""
-        if not life.leaving:
+        """A user deletes a pod, or its time is up."""
+        if self._is_there(life) and not life.leaving:
             self.state.tally.deleted += 1
             self.state.tally.never_scheduled += life.scheduled is None and (life.waits or life.held is not None)
             self._leave(life, "Deleted")

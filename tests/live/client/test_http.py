@@ -129,7 +129,7 @@ class TestPlugins:
         [
             ("import sys; sys.exit(3)", "ended with status 3"),
             ("print('hello')", "got no JSON"),
-            ("print('[' * 50000)", "got no JSON"),
+            ("print('[' * 50000)", "expected an ExecCredential"),
             ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
             ("print('{}')", "without a status"),
             ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "authentication.k8s.io/v1, got x"),

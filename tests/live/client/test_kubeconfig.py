@@ -247,6 +247,6 @@ def test_a_plugin_that_nests_its_token(tmp_path: Path, field: str) -> None:
         **({field: inner} if field == "apiVersion" else {}),
     }
     (tmp_path / "printed").write_text(json.dumps(document))
-    with pytest.raises(CredentialsError, match=f"{field}: expected .*, got no text") as raised:
+    with pytest.raises(CredentialsError, match=field) as raised:
         asyncio.run(ExecPlugin("user u", "cat", arguments=[str(tmp_path / "printed")]).grant(0.0))
     assert "s3cr3t" not in str(raised.value)

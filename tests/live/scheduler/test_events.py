@@ -39,7 +39,7 @@ class World:
 
     def tell(self, text: str = "no", name: str = "p") -> None:
         """Tell that a pod fits nowhere."""
-        about = Reference(kind="Pod", namespace="default", name=name, uid="u", resource_version=str(now()))
+        about = Reference(kind="Pod", api_version="v1", namespace="default", name=name, uid="u", resource_version=str(now()))
         self.recorder.event(about, "Warning", "FailedScheduling", text)
 
     def there(self) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.questions.replay.inputs.traces import DELETE, Event
+from kubeclassic.questions.replay.inputs.traces import DELETE, EVER, Event
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, pod
 from tests.support.permitbuild import doorman, names, the_one, waiting_scheduler, waits_of
@@ -69,6 +69,14 @@ class TestTimeouts:
         assert len(told(records, "WaitingOnPermit")) == 6
         assert made.now < 300
         assert doorman(made.engine).reserved == set()
+
+    def test_another_pod_of_its_name(self) -> None:
+        """A pod that takes the place of one that waits, as a scenario may make it, does not keep the replay going either."""
+        made = of(*there(node("a")), at(1, asking("one", Doorman="10")))
+        steps_to(made, 2)
+        made.pods.arrive(asking("one", Doorman="10"), EVER)
+        played(made)
+        assert made.pods.held == 0
 
     def test_it_is_tried_again_when_the_cluster_changes(self) -> None:
         """As long as something is to come, it is tried again."""
