@@ -118,7 +118,10 @@ class Run:
             for before, after in pairs:
                 if isinstance(after, Pod) and self.engine.is_assumed(after) and (known := self.feed.known(after)) is not None:
                     self.feed.put(known)  # the event that confirms a pod changes nothing else of it
-                if before is not None and (after is None or (isinstance(after, Pod) and not after.spec.node_name)):
+                leaves = after is None
+                if isinstance(before, Pod) and isinstance(after, Pod):  # it waits again, or goes to another node
+                    leaves = not after.spec.node_name or before.spec.node_name not in ("", after.spec.node_name)
+                if before is not None and leaves:
                     self.delete(before)
                 if after is not None:
                     self.put(after)

@@ -9,7 +9,7 @@ import sys
 import attrs
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -75,6 +75,7 @@ class TestMoves:
 
     @examples(1)
     @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, ends=st.lists(st.integers(0, 80), min_size=1, max_size=3))
+    @example(nodes=[0, 0], placed=[0, 0], waiting=[8, 0], ends=[80])  # to move a pod that is there helps
     def test_searches_that_are_ended(self, nodes, placed, waiting, ends):
         """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what it had found are answers."""
         lab = town(nodes, placed, waiting)
