@@ -12,7 +12,7 @@ FIRST_FRAMEWORK = "1.17"  # framework/releases.py
 TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
 ORDERS = ("input", "priority", "queue")  # simulation/scenario.py
 WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
-DELAYS = {  # questions/replay/settings.py
+DELAYS = {  # questions/replay/simulatedcluster.py
     "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
 }  # fmt: skip
 LOCKED = "locked"  # simulation/sides.py

@@ -249,7 +249,7 @@ def _about_predicates(policy: Policy, running: list[str], before: frozenset[str]
         if entry.argument is not None and entry.name in before:
             yield f"predicate {entry.name}: its argument replaces upstream's predicate of that name"
     if not any(name in running for name in REQUESTS_CHECKED_BY):
-        yield f"neither {' nor '.join(REQUESTS_CHECKED_BY)} runs: no predicate looks at what pods request"
+        yield f"neither {' nor '.join(REQUESTS_CHECKED_BY)} runs: no predicate checks what pods request"
 
 
 def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:

@@ -67,11 +67,11 @@ def cli() -> None:
     kubectl get no,po,pv,pvc,sc,svc,rs,sts,deploy,ds,pdb,pc,ns -A -o json > cluster.json
     kubeclassic simulate cluster.json                        where do the waiting pods go?
     kubeclassic explain cluster.json shop/web-0              why does this one go there, or nowhere?
-    kubeclassic explain cluster.json shop/web-0 --what-if    what would help it?
-    kubeclassic COMMAND --help                               what most people need; --help-all: everything
+    kubeclassic explain cluster.json shop/web-0 --what-if    what would help?
+    kubeclassic COMMAND --help                               the usual options; --help-all: all of them
 
-    Exit status: 0 and 1 are a command's answers, which its --help says; 2: bad input; 3: a defect of kubeclassic; 130: interrupted.
-    At a terminal long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.
+    Exit status: 0 and 1 are answers (see --help); 2: bad input; 3: a bug in kubeclassic; 130: interrupted. On a terminal, long work shows
+    its progress; KUBECLASSIC_PROGRESS=0 turns that off.
     """
 
 

@@ -21,16 +21,16 @@ HERE = Path(__file__).resolve().parent.parent / "examples"
 @command(short_help="Write the examples of the documentation to a folder.")
 @click.argument("folder", type=FILE, default=Path("examples"), metavar="[DIR]")
 def examples(folder: Path) -> None:
-    """Write the examples that the documentation speaks of to the new folder DIR, by default examples.
+    """Write the examples of the documentation to the new folder DIR, by default examples.
 
-    Exit status 0: written, 2: DIR is there, or cannot be written.
+    Exit status 0: written, 2: DIR exists, or cannot be written.
 
     \b
     kubeclassic examples
     kubeclassic simulate examples/cluster
     """
     if folder.is_symlink() or folder.exists():
-        raise UnknownNameError(f"DIR: expected the name of a new folder, got {folder}, which is there")
+        raise UnknownNameError(f"DIR: expected the name of a new folder, got {folder}, which exists")
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as half:
             made = shutil.copytree(HERE, Path(half, "made"), ignore=shutil.ignore_patterns("__pycache__", ".*"))

@@ -31,19 +31,18 @@ if TYPE_CHECKING:
     "--port", cls=CommonOption, type=Whole(0, 65535), metavar="N", default=0, show_default="any free one",
     help="The port to listen on.",
 )  # fmt: skip
-@click.option("--no-open", cls=CommonOption, is_flag=True, help="Do not open the page in the browser; the address is on standard error.")
-@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
+@click.option("--no-open", cls=CommonOption, is_flag=True, help="Do not open a browser; the address is on standard error.")
+@click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
 def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int, no_open: bool, verbose: bool) -> None:
-    """Open a page on the cluster in PATHS: choose release and rules, move weights, edit pods and nodes, and see what changes.
+    """Open a page on a cluster: choose release and rules, move weights, edit pods and nodes, and see what changes.
 
-    PATHS are as `simulate` takes them, and so are the options, with which the lab begins. Each picture is what `simulate` would answer.
-    The page compares it with the step before, with the start, or with a pinned configuration; says why a pod goes there and not to
-    another node; and saves the Policy or the profile, and the commands that give the same placement.
+    PATHS and options are those of `simulate`, and so is every answer. The page compares it with the step before, the start, or a pinned
+    configuration, says why a pod goes to one node and not another, and saves the Policy or profile, or commands for the same placement.
 
-    The server listens on 127.0.0.1 alone, and answers only to who knows the token in its address. What was tried is kept until it ends:
-    pages can be closed and opened again. Ctrl-C ends it.
+    The server listens on 127.0.0.1 only, and requires the token in its address. Steps are kept until it ends; pages can be closed and
+    opened again. Ctrl-C ends it.
 
-    Exit status 0: it was told to end, 2: bad input.
+    Exit status 0: stopped, 2: bad input.
 
     \b
     kubeclassic lab examples/cluster
@@ -51,8 +50,8 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
     kubeclassic lab --kubeconfig ~/.kube/config --no-open --port 8080
     """
     with needing_extra("lab", "lab"):
+        from ..live.server.labapp import LabApp
         from ..live.server.serving import run_server
-    from ..live.server.labapp import LabApp
     from .opening import tell
 
     given = click.get_current_context().params

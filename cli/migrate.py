@@ -41,30 +41,30 @@ def _declared(function: Any) -> Any:
 
 @command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
 @click.argument("file", type=FILE)
-@click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
+@click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Compare both on this cluster; more paths may follow.")
 @takes_cluster()
 @_declared
 @output_options(
-    FORMS, "How to write it.", default="yaml", what="the profile", headers=False, page=False,
+    FORMS, "The format.", default="yaml", what="the profile", headers=False, page=False,
     verbose="List every warning about the cluster of --check.",
 )  # fmt: skip
-@click.option("--report", metavar="FILE", help="Write the whole proof there: .html (a page to file), .json or .txt.")
+@click.option("--report", metavar="FILE", help="Write the whole comparison to this file: .html (a page to file), .json or .txt.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate(
     file: Path, paths: tuple[Path, ...], output: Output, report: str | None, more: tuple[Path, ...], **values: Any
 ) -> None:
     """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
 
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input. A
-    KubeSchedulerConfiguration with profiles of an older version is carried over: as it is, in another version, or, where plugins are gone
-    or defaults are others, with every plugin that runs. To 1.18 to 1.22 a Policy becomes the profile that this release makes of it.
+    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that refers to a Policy; -: standard input. A
+    KubeSchedulerConfiguration with profiles is kept, moved to another version, or, where plugins are gone or defaults differ,
+    written out with every plugin that runs. For 1.18 to 1.22 a Policy becomes the profile that this release makes of it.
 
-    With --check the old release and the profile both decide on every waiting pod, on the same state, as `compare --mode locked` does; only
-    the decisions of the old release take effect. All nodes are looked at. A decision is the same; or equally good, if the profile takes
-    another node that the old release scores as high as its own; or different. --report FILE.html holds all that an audit wants: the Policy,
-    the profile, the notes, the check, and what to do next. Notes say where upstream's own translation of 1.19 to 1.22 did something else.
+    With --check the old release and the profile both decide on every pending pod, in the same state, and only the decisions of the old
+    release take effect. All nodes are evaluated. A decision is the same; or equally good: another node that the old release
+    scores just as high; or different. --report FILE.html has everything for an audit: Policy, profile, notes, comparison, and what to do
+    next. Notes name deviations from upstream's own translation in 1.19 to 1.22.
 
-    Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
+    Exit status 0: migrated, and with --check no decision differs; 1: some do; 2: bad input.
 
     \b
     kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/

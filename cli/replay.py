@@ -16,8 +16,7 @@ from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, choices_of, replayed
-from ..questions.replay.outputs import check_places
-from ..questions.replay.settings import Places
+from ..questions.replay.recording import Places, check_places
 from ..simulation.input import SILENT
 from .answering import about, page_of, write_report
 from .console.exitstatus import INTERRUPTED
@@ -66,7 +65,7 @@ def _opened(paths: Sequence[Path], options: ReplayOptions, setup: Setup) -> Repl
         )  # fmt: skip
     tell_notices(given.inputs.warnings, options.verbose)
     if options.until is None and any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations):
-        warn("churn without runTime goes on as long as a pod of the scenario waits, which may be for ever: --until ends it")
+        warn("churn without runTime runs as long as any pod of the scenario is pending, perhaps for ever: --until ends it")
     return given
 
 

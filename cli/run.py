@@ -143,7 +143,7 @@ async def _scheduled(setup: Setup, settings: RunSettings, access: Access, log: L
         log.error(f"leaderelection lost: {lost}; exit status {LOST}")
         return LOST
     by = ended_by[0] if ended_by else None
-    log.info(last_line(by, "" if process is None else process.ending.words()))
+    log.info(last_line(by, "" if process is None else process.ending))
     return STATUS[by]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +32,10 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @scheduler_options
 @click.option(
     "--kubeconfig", cls=CommonOption, type=FILE,
-    help="Follow the API server that this kubeconfig names instead; bindings are written there.",
+    help="Follow this API server instead; bindings are written there.",
 )  # fmt: skip
 @click.option("--context", metavar="NAME", help=CONTEXT_HELP)
-@click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
+@click.option("--no-defaults", is_flag=True, help="Do not apply the API server's defaults.")
 @click.option(
     "--bind-address", "address", cls=CommonOption, metavar="ADDRESS", default="127.0.0.1", show_default=True,
     help="The address to listen on.",
@@ -46,37 +45,37 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
     help="The port; 0: any free one.",
 )  # fmt: skip
 @click.option("--tls-cert-file", "certificate", type=FILE, help="Serve HTTPS with this certificate (PEM).")
-@click.option("--tls-private-key-file", "key", type=FILE, help="The key of that certificate.")
-@click.option("--client-ca-file", "client_ca", type=FILE, help="Answer only clients with a certificate that one of these signed.")
-@click.option("--token-file", "token", cls=CommonOption, type=FILE, help="Answer only requests with this bearer token; probes need none.")
-@click.option("--insecure", is_flag=True, help="Answer every caller that can reach the address; none of them shows who it is.")
+@click.option("--tls-private-key-file", "key", type=FILE, help="Its private key.")
+@click.option("--client-ca-file", "client_ca", type=FILE, help="Require client certificates signed by one of these.")
+@click.option("--token-file", "token", cls=CommonOption, type=FILE, help="Require this bearer token, except for probes.")
+@click.option("--insecure", is_flag=True, help="Answer every caller, without authentication.")
 @click.option(
     "--allowed-host", "hosts", multiple=True, metavar="NAME",
-    help="Without --token-file and --client-ca-file: a name by which callers may call the server, beside addresses and localhost.",
+    help="Without --token-file and --client-ca-file: a host name to accept besides addresses and localhost.",
 )  # fmt: skip
-@click.option("--max-body-mb", type=Whole(1, 4096), metavar="N", default=100, show_default=True, help="The largest body, in MiB.")
-@click.option("--max-requests", type=Whole(1, 10000), metavar="N", default=64, show_default=True, help="Requests at a time.")
+@click.option("--max-body-mb", type=Whole(1, 4096), metavar="N", default=100, show_default=True, help="The largest request body, in MiB.")
+@click.option("--max-requests", type=Whole(1, 10000), metavar="N", default=64, show_default=True, help="The most concurrent requests.")
 @log_option
-@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
+@click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
 def serve(
     paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, address: str, port: int,
     certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool, hosts: tuple[str, ...],
     max_body_mb: int, max_requests: int, log_form: str, verbose: bool,
 ) -> None:  # fmt: skip
-    """Answer the calls of a scheduler about the cluster in PATHS, or that of an API server.
+    """Answer the extender calls of a scheduler, about the cluster in PATHS or of an API server.
 
-    POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send nodes as objects, which then
-    count as they are, or their names (nodeCacheCapable). Scores are 0 to 10: the lowest total becomes 0, the highest 10, others in
-    proportion, rounded down. GET /healthz, /livez, /readyz and /metrics are about the server; why a pod would go where says
+    POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send nodes as objects, which are then
+    taken as they are, or their names (nodeCacheCapable). Scores are 0 to 10: the lowest total becomes 0, the highest 10, others in
+    proportion, rounded down. GET /healthz, /livez, /readyz and /metrics describe the server. To know why a pod would go where, use
     `kubeclassic explain`.
 
-    Others than programs of this machine are answered where they show a client certificate or a token, or with --insecure. Pages of other
-    sites are refused (403), and requests that call the server by another name (421).
+    Callers from other machines need a client certificate, a token, or --insecure. Web pages of other sites are refused (403), and so are
+    other host names (421).
 
-    Where the API server could not be followed for ten seconds, answers say so (header x-seconds-behind), and /readyz fails. When it is
-    ready a log line on standard error says `listening on URL`. SIGTERM ends it once the running requests are answered.
+    If the API server cannot be followed for ten seconds, answers say so (header x-seconds-behind) and /readyz fails. The log line
+    `listening on URL` means it is ready. SIGTERM ends it after the running requests.
 
-    Exit status 0: it was told to end, 2: bad input, 130: Ctrl-C.
+    Exit status 0: stopped, 2: bad input, 130: Ctrl-C.
 
     \b
     kubeclassic serve examples/cluster --release 1.16 --port 8888
@@ -112,7 +111,7 @@ def serve(
     if access is not None and is_auto(setup.release):
         setup = asyncio.run(_settled(setup, access, log))
     cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
-    by = signal.SIGINT if run_server(ServerSite(cluster, listening, limits, access, log).serve()) else signal.SIGTERM
+    by = run_server(ServerSite(cluster, listening, limits, access, log).serve())
     log.info(last_line(by))
     sys.exit(STATUS[by])
 

@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
 )  # fmt: skip
 @log_option
-@click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
+@click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences.")
 @click.option(
     "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="Lines of text, or of JSON.",
+    help="The format of each line.",
 )  # fmt: skip
 def shadow(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log_form: str,
 ) -> None:  # fmt: skip
-    """Watch the cluster's own scheduler, decide on each pod that it binds, on the same state, and tell where the two differ, and why.
+    """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the two differ, and why.
 
-    Nothing is written to the cluster. The other's decision is the one that counts for the pods after it. Another node that scores as high
-    as our own is `equally good`, and no difference: there the tie-break decides. `order unknown` is no difference either: ours decides
-    otherwise as things were seen, but not in each order in which the other may have decided. A summary follows at the end.
+    Nothing is written to the cluster, and the other scheduler's decisions take effect. `equally good` is another node with the same score,
+    so only the tie-break differs. `order unknown` is no difference either: in another possible order of events, both agree. A summary
+    follows at the end.
 
-    Exit status 0: no decision differs, 1: some do, 2: bad input, or the whole cluster was never seen.
+    Exit status 0: no decision differs, 1: some do, 2: bad input, or the cluster could not be read.
 
     \b
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15

@@ -21,22 +21,20 @@ SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
 
 @command(short_help="Write a live cluster to a file, for simulate and the others.", outputs=["--redact", "--redact-map"])
 @with_kubeconfig
-@click.option("--output", metavar="FILE", help="Write it there, whole or not at all; .gz: compressed.  [default: standard output]")
-@click.option("--redact", is_flag=True, help="Rename all that tells whose cluster it is; decisions stay the same but for the names.")
-@click.option("--redact-map", type=FILE, help="With --redact: write there, for you alone, which new name is which old one.")
+@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all; .gz: compressed.  [default: standard output]")
+@click.option("--redact", is_flag=True, help="Replace all names; decisions stay the same.")
+@click.option("--redact-map", type=FILE, help="With --redact: a file for the map from new names to old ones.")
 def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
-    """Write all that a decision of any release reads of a live cluster: nodes, pods that have not finished, volumes and claims, services,
-    controllers, disruption budgets, namespaces, classes and CSI objects, as one List.
+    """Save everything that scheduling in any release reads from a live cluster, as one List: nodes, unfinished pods, volumes, claims,
+    services, controllers, disruption budgets, namespaces, classes and CSI objects.
 
-    Each kind is one consistent list, and the List notes its resourceVersion. Nodes, pods, disruption budgets and all kinds to which pods
-    refer have to be readable. What else may not be listed is left out, and told on standard error. Without --kubeconfig the files in the
-    variable KUBECONFIG count, and without these, in a pod, the service account.
+    Each kind is one consistent list; its resourceVersion is noted. Nodes, pods, disruption budgets and all kinds that pods refer to must be
+    readable. Others are left out with a warning. Without --kubeconfig, the files in KUBECONFIG are used, or a pod's service account.
 
-    --redact renames objects, namespaces, values of labels, images, disks, zones, gates and schedulers, always one name for one name, in an
-    order that is kept. It keeps the fields that rules read, and leaves out all others: environments, commands, messages, annotations.
-    These stay as they are: keys of labels and taints, names of resources, drivers and provisioners, numbers, times and sizes, kinds and
-    API groups of owners, systems, machines and instance types of public clouds, and what drivers say of devices. Look at the file before
-    you give it away.
+    --redact replaces names of objects, namespaces, label values, images, disks, zones, gates and schedulers, consistently and in the same
+    order. It keeps the fields that rules read and removes all others: environments, commands, messages, annotations. It does not change
+    keys of labels and taints, names of resources, drivers and provisioners, numbers, times and sizes, owner kinds and API groups, operating
+    systems, architectures and instance types of public clouds, and attributes of devices. Check the file before you share it.
 
     Exit status 0: written, 2: bad input, or no answer.
 
@@ -45,7 +43,7 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
     kubeclassic snapshot --kubeconfig ~/.kube/config --redact --redact-map names.json --output cluster.json
     kubeclassic simulate cluster.json.gz
     """
-    from ..live.snapshotredaction import redact as redacted
+    from ..live.renaming import redact as redacted
 
     if redact_map is not None and not redact:
         raise click.UsageError("--redact-map: expected --redact too")

@@ -62,18 +62,15 @@ def filter_error(text: str, pod: str, cells: FrameworkCells) -> str:
 
 def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
-    score: Callable[..., Scores] = plugin.score
     missing = None if pre_scores else plugin.without_pre_score
 
-    def raw(pod: Template, nodes: Batch, cycle: Any) -> Scores:
-        if missing is not None:
-            raise PriorityError(missing)
-        return score(pod, nodes, cycle)
+    def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
+        raise PriorityError(missing or "")
 
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
-        name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
-        concerns=plugin.score_concerns if missing is None else every_pod,
+        name=plugin.name, score=plugin.score if missing is None else fails, reads=plugin.score_reads, key=plugin.score_key,
+        reduce=normalize, whole_list=plugin.scores_together, concerns=plugin.score_concerns if missing is None else every_pod,
         sums=None if missing is not None else getattr(plugin, "score_sums", None), reads_devices=getattr(plugin, "score_devices", None),
     )  # fmt: skip
 

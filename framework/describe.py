@@ -67,7 +67,7 @@ WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
 Facts = Annotated[
-    tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")
+    tuple[ReleaseFact, ...], says("What it does differently from the release before it, one entry each.")
 ]
 
 
@@ -154,7 +154,7 @@ class ReleaseDiff(DocumentRecord):
     """Between a release with predicates and priorities and one with plugins: what took the place of each rule. It is always from the
     older to the newer release."""
     facts: tuple[ReleaseFact, ...] = ()
-    """What the releases after the older one, up to the newer one, do otherwise, oldest first."""
+    """What the releases after the older one, up to the newer one, do differently, oldest first."""
 
     @property
     def is_backwards(self) -> bool:

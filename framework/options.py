@@ -154,64 +154,64 @@ class SchedulerOptions(ABC):
 
     release: str | None = option(
         None,
-        f"The release that schedules, such as 1.14 or v1.14.3.  [default: auto, that of the nodes; {DEFAULT_RELEASE} with a Policy]",
+        f"The scheduler's release, such as 1.14 or v1.14.3.  [default: auto, the nodes' release; {DEFAULT_RELEASE} with a Policy]",
         common=True, metavar="RELEASE", wanted=f'a text such as "{NEWEST_RELEASE}"', key="release",
     )  # fmt: skip
     config: GivenConfig | GivenProfile | None = option(
-        None, f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on the same as --profile.",
+        None, f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on, the same as --profile.",
         takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form", key="config",
         words="configuration",
     )  # fmt: skip
     gates: Mapping[str, bool] | str | None = option(
-        None, "Gates that differ from the release's defaults.", flags=("--feature-gates",), metavar="A=true,...",
+        None, "Feature gates that differ from the defaults.", flags=("--feature-gates",), metavar="A=true,...",
         types=(str, Mapping), wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
         key="feature-gates", example="GATE=true", words="feature gates",
     )  # fmt: skip
     percentage_of_nodes_to_score: int | None = option(
         None,
-        "Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
+        "Stop searching when this percentage of nodes fits; 0 or absent: the release's default (50 in 1.12 and 1.13, then adaptive).",
         takes="whole", wanted="a whole number from 0 to 100", key="percentage", example="100",
         words="percentage of nodes to score",
     )  # fmt: skip
     preemption: bool = option(
-        True, "Never make room by evicting pods of lower priority.", flags=("--disable-preemption",), words="no preemption",
+        True, "Never evict pods of lower priority to make room.", flags=("--disable-preemption",), words="no preemption",
     )  # fmt: skip
     max_pd_vols: int | None = option(
         None,
-        "How many cloud disks of each type a node takes that does not say so.  "
-        "[default: KUBE_MAX_PD_VOLS, then what the type takes]",
+        "The most cloud disks of each type per node, where the node does not say.  "
+        "[default: KUBE_MAX_PD_VOLS, or the limit of the type]",
         takes="positive", metavar="N", types=(int,), wanted="a whole number above 0", key="max-pd-vols", example="16",
         words="disks of each type on a node",
     )  # fmt: skip
     tie_break: str | PickHost = option(
         "release",
-        "How to choose among best nodes. The originals from 1.16 to 1.34 do it at random; there `release` takes the first.",
+        "How to choose between best nodes. Where the original picks at random (1.16 to 1.34), `release` takes the first.",
         takes="choice", types=(object,), wanted="a name or a function", key="tie-break", example="random", words="tie-break",
     )  # fmt: skip
     seed: int = option(0, "For --tie-break random, and for random events of a scenario.")
     rules: Sequence[str] = option(
         (),
         "Your own rules: a Python file or module, and the Catalogue in it; "
-        f"from {FIRST_FRAMEWORK} on the class of a plugin, or a list of such.",
+        f"from {FIRST_FRAMEWORK} on, a plugin class or a list of them.",
         takes="places", metavar="FILE.py:NAME", types=(Sequence,), wanted="places such as FILE.py:NAME", key="rules",
         example="MODULE:NAME", words="rules",
     )  # fmt: skip
     extenders: Sequence[Extender] | str | None = option(
         None,
-        "Do not call the extenders that are configured; or call them, which sends them pods and nodes; or keep their answers in FILE, "
-        "too; or take the answers from there.  [default: only run calls them]",
+        "What to do with configured extenders: ignore them, call them (they receive pods and nodes), call them and save their answers "
+        "in FILE, or use saved answers.  [default: only run calls them]",
         takes="extenders", metavar="off|call|record FILE|replay FILE", types=(Iterable,),
         wanted="a list of extenders, or a text: off, call, record FILE or replay FILE", key="extenders", example="call",
         words="extenders",
     )  # fmt: skip
     fresh_start: bool = option(
         False,
-        "Up to 1.28: score images as in the first minutes after the scheduler's start, when it has not yet counted them on all nodes.",
+        "Up to 1.28: score images as in a scheduler's first minutes, before it has counted them on all nodes.",
         words="as just started",
     )  # fmt: skip
     memory_bytes: int = option(
         1 << 30,
-        "What cached answers may take, such as 64Mi; 0: none are cached.  [default: 1Gi; of run, shadow and serve 256Mi]",
+        "The most memory for cached results, such as 64Mi; 0: no cache.  [default: 1Gi; 256Mi for run, shadow and serve]",
         flags=("--memory",), takes="bytes", metavar="BYTES", types=(int,), wanted="a whole number",
     )  # fmt: skip
 
@@ -243,19 +243,19 @@ class PolicyOptions(SchedulerOptions):
         key="provider", words="provider", instead="a profile",
     )  # fmt: skip
     policy: GivenPolicy | None = option(
-        None, "Up to 1.22: a Policy, by itself or among other objects, instead of a provider.",
+        None, "Up to 1.22: a Policy, alone or among other objects, instead of a provider.",
         flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form", key="policy", words="policy", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap: str | None = option(
-        None, "Up to 1.22: a ConfigMap among the manifests that holds the Policy.", metavar="NAME",
+        None, "Up to 1.22: the ConfigMap in the manifests that contains the Policy.", metavar="NAME",
         wanted="the name of a ConfigMap", words="policy in ConfigMap", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap_namespace: str = option(
-        "kube-system", "Where that ConfigMap is.", metavar="NAME", wanted="a namespace",
+        "kube-system", "The namespace of that ConfigMap.", metavar="NAME", wanted="a namespace",
     )  # fmt: skip
     hard_pod_affinity_weight: int | None = option(
-        None, "The weight of the required affinity of other pods in scoring, 0 to 100.  [default: 1]",
+        None, "How much other pods' required affinity counts in scoring, 0 to 100.  [default: 1]",
         flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", wanted="a whole number from 0 to 100",
         words="hard pod affinity weight", instead="hardPodAffinityWeight of InterPodAffinity in a profile",
     )  # fmt: skip
@@ -266,11 +266,11 @@ class Classic(PolicyOptions):
     """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
 
     scheduler_name: str | None = option(
-        None, "Schedule the pods that ask for this one.  [default: default-scheduler]", metavar="NAME", words="scheduler name",
+        None, "Schedule pods with this schedulerName.  [default: default-scheduler]", metavar="NAME", words="scheduler name",
         instead="schedulerName of a profile",
     )  # fmt: skip
     equivalence_cache: bool = option(
-        False, "1.12 and 1.13: use the equivalence cache, with the original's gaps.", words="equivalence cache",
+        False, "1.12 and 1.13: use the equivalence cache, with the original's bugs.", words="equivalence cache",
         instead="none",
     )  # fmt: skip
     catalogue: Catalogue | None = option(
@@ -290,7 +290,7 @@ class Framework(PolicyOptions):
 
     profile: GivenProfile | None = option(
         None,
-        f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
+        f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName.",
         common=True, takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
         key="profile", words="profile", instead=f"release {NEWEST_RELEASE}",
     )  # fmt: skip

@@ -40,7 +40,7 @@ class CheckedProfile(Record):
     scores: tuple[WeightedPriority, ...]
     """The Score plugins, in running order."""
     post_filters: tuple[str, ...]
-    """The plugins that look after pods that fit nowhere."""
+    """The plugins for pods that fit nowhere."""
     percentage: int
     """percentageOfNodesToScore; 0: by the size of the cluster."""
 
@@ -53,7 +53,7 @@ class ProfileCheck(DocumentRecord, kw_only=True):
     version: str
     """Its apiVersion."""
     faults: tuple[ProfileFault, ...] = ()
-    """Why the release does not start with it: every fault; none if it does."""
+    """All errors for which the release refuses to start; empty if it starts."""
     profiles: tuple[CheckedProfile, ...] = ()
     extenders: tuple[str, ...] = ()
     """Their URLs, in calling order."""
@@ -190,11 +190,11 @@ def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built
         yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))
         rules = {rule.name for rule in profile.algorithm.predicates}
         if FIT not in rules:
-            yield f"{path}plugins: plugin {FIT} does not run: nothing looks at what pods request"
+            yield f"{path}plugins: plugin {FIT} does not run: nothing checks what pods request"
         if not profile.points["postFilter"]:
             yield f"{path}plugins: no pod preempts others: no plugin runs at postFilter"
         if not profile.algorithm.priorities and not config.extenders:
-            yield f"{path}plugins: no Score plugins and no extenders: all nodes are as good"
+            yield f"{path}plugins: no Score plugins and no extenders: all nodes are equally good"
 
 
 def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:

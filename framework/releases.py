@@ -48,7 +48,7 @@ def judged_as(name: str) -> str:
     """A sentence for a release that was asked for by another patch level than the one that it is like; else empty.
 
     >>> judged_as("v1.29.12")
-    'release 1.29.12 is judged as 1.29.9. Patch levels after 1.29.10 sort victims on a node again before nodes are compared, as 1.30 does'
+    'release 1.29.12 is evaluated as 1.29.9. Patch levels after 1.29.10 sort victims ...'
     >>> judged_as("1.29.9"), judged_as("1.29")
     ('', '')
     """
@@ -57,7 +57,7 @@ def judged_as(name: str) -> str:
     like = ALL_PATCH_LEVELS.get(version, "")
     if patch == version or re.match(rf"{re.escape(patch)}(?![\d])", like):
         return ""
-    return ". ".join([f"release {patch} is judged as {like}", *filter(None, [OTHER_PATCHES.get(version)])])
+    return ". ".join([f"release {patch} is evaluated as {like}", *filter(None, [OTHER_PATCHES.get(version)])])
 
 
 def is_auto(name: str | None) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import attrs
 
-from ..api.words import count_doing
+from ..api.words import count_of
 from ..exceptions import did_you_mean
 from ..framework.options import WrongOptionError, declared_of
 from ..simulation.input import SILENT, GivenCluster, Input, Observer, release_asked, scenario_of, spec_of
@@ -51,7 +51,7 @@ def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> 
     waiting = len(given.scenario.pending)
     if waiting and not options.has("pending_first"):
         first = options.called("pending_first")
-        observer.remark(f"{count_doing(waiting, 'pod', 'wait')} in the cluster, left out here: {first} places them first")
+        observer.remark(f"{count_of(waiting, 'pending pod is', 'pending pods are')} left out: {first} places them first")
 
 
 def asked_by(

@@ -44,17 +44,17 @@ def given_scheduler() -> Any:
 
 def of_cron_jobs(python: str | None = None) -> Any:
     """The field for the pods of CronJobs."""
-    return option(False, "Make the pods of one Job for each CronJob that has none and is not suspended.", python=python)
+    return option(False, "Add the pods of one Job for each CronJob that has no Job and is not suspended.", python=python)
 
 
 def with_defaults() -> Any:
     """The field for what the API server completes."""
-    return option(True, "Take objects as they are, without the API server's defaults.")
+    return option(True, "Do not apply the API server's defaults.")
 
 
 def if_strict() -> Any:
     """The field for what is refused."""
-    text = "Refuse unknown fields, keys given twice, wrong values, and what the release does not read, instead of a warning."
+    text = "Make warnings about unknown fields, duplicate keys, wrong values and unsupported objects errors."
     return option(False, text, python=None)
 
 
@@ -110,8 +110,8 @@ class MorePods:
     """The option for pods besides those of the cluster."""
 
     pods: GivenCluster = option(
-        (), "More pods (or workloads) that wait for a node.", common=True, takes="files",
-        python="More pods (or workloads) that wait, given like the cluster.",
+        (), "More pending pods, or workloads.", common=True, takes="files",
+        python="More pending pods, or workloads, given like the cluster.",
     )  # fmt: skip
 
 
@@ -120,13 +120,13 @@ class ClusterOptions(AskedOptions):
     """How a cluster is read."""
 
     order: str = option(
-        "input", "In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
+        "input", "The order of pods: as in the input, by priority, or that of the release's queue.",
         choices=ORDERS,
     )  # fmt: skip
     cron_jobs: bool = of_cron_jobs()
     edits: Sequence[str] = option(
         (),
-        "Change what is chosen before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. May be given again.",
+        "Change objects before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. Can be repeated.",
         flags=("--set",), common=True, metavar="EDIT",
         converter=texts("edits", 'a text such as "pod web/* requests.cpu=500m"'),
     )  # fmt: skip

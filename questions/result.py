@@ -13,7 +13,7 @@ from ..simulation.reasons import phrase
 
 Row: TypeAlias = dict[str, Any]
 
-NOTHING_TRIED = "No pod waits for the scheduler, so nothing was tried"
+NOTHING_TRIED = "No pod is pending, so nothing was tried"
 
 
 def for_reasons(counts: Mapping[str, int], most: int = 3) -> str:
@@ -21,7 +21,7 @@ def for_reasons(counts: Mapping[str, int], most: int = 3) -> str:
     ordered = sorted(counts.items(), key=lambda one: -one[1])
     parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:most]]
     if len(ordered) == 1:
-        return f"{'all for ' if ordered[0][1] > 1 else 'for '}{phrase(*ordered[0])}"
+        return f"{'all ' if ordered[0][1] > 1 else ''}because of {phrase(*ordered[0])}"
     rest = sum(pods for _, pods in ordered[most:])
     return ", ".join([*parts, *([f"{rest:,} for other reasons"] if rest else [])])
 

@@ -366,7 +366,7 @@ class FamilyConformance(Record):
 
 
 class ConformanceDocument(DocumentRecord):
-    """How many cases were answered as the original scheduler answered them."""
+    """How many cases were answered as by the original scheduler."""
 
     KIND = "Conformance"
     cases: Count

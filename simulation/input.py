@@ -172,6 +172,12 @@ class Observer:
                 yield step
                 progress(done, "")
 
+    def found(self, part: object) -> None:
+        """A part of the answer is known before the rest, such as a change that helps."""
+
+    def pause(self) -> None:
+        """Called between steps that can be taken back. It may raise an exception, which ends the work."""
+
     def noticed(self, notices: Iterable[Notice]) -> None:
         """What is odd in a file that is read besides the cluster."""
 

@@ -45,19 +45,19 @@ class PodRecord(Record):
     error: str | None
     """Why it has none, or waits: upstream's last message, or who evicted it."""
     tries: Count
-    """How often it was decided on: More than 1 where the pod made room and was tried again."""
+    """How often it was tried: more than 1 if it made room and was tried again."""
     nominated: str | None
     """The node for which a pod without one is nominated in the end."""
     victims: tuple[PodKey, ...]
-    """The pods that had to leave for it."""
+    """The pods that were evicted for it."""
     evicted_by: PodKey | None
     """The pod that took its place."""
     evicted_from: str | None
     """The node that it lost."""
     replacement: PodKey | None
-    """--reschedule-evicted: the pod that its owner made in its place."""
+    """--reschedule-evicted: its replacement."""
     replaces: PodKey | None
-    """--reschedule-evicted: the evicted pod in whose place its owner made this one."""
+    """--reschedule-evicted: the evicted pod that it replaces."""
     priority: int
     requests: Mapping[str, Count]
     """Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources of which it requests none
@@ -120,14 +120,14 @@ class EvictionRecord(Record):
 
     pod: PodKey
     by: PodKey
-    """The pod for which it had to leave."""
+    """The pod for which it was evicted."""
     node: str = field(name="from")
     """The node."""
     priority: int
     owner: str | None
     """KIND/NAME of its controller; null for a bare pod, which does not come back."""
     replacement: PodKey | None
-    """--reschedule-evicted: the pod that the owner made in its place."""
+    """--reschedule-evicted: its replacement."""
 
     @classmethod
     def of(cls, eviction: Eviction) -> EvictionRecord:
@@ -145,7 +145,7 @@ class UnplacedPods(Record):
 
 
 class RefusedPod(Record):
-    """A pod that runs on a node on which the scheduler would not put it now."""
+    """A running pod that the scheduler would not put on its node now."""
 
     pod: PodKey
     node: str
@@ -166,11 +166,11 @@ class SimulationDocument(ResultDocument, kw_only=True):
     nodes: Sequence[NodeRecord] | UnsetType = UNSET
     """--nodes: each node before and after."""
     refused: Sequence[RefusedPod] | UnsetType = UNSET
-    """--recheck: running pods that their nodes would not take now, before the first decision."""
+    """--recheck: running pods that their nodes would reject now, before the first decision."""
     decisions: Sequence[CycleRecord] = ()
     """One entry each, in order: a pod that makes room has two."""
     reasons: tuple[UnplacedPods, ...]
-    """Of all pods: those that find no node, by the reason that alone keeps them from most nodes, else by that of most nodes."""
+    """Pods without a node, by the reason that alone keeps them from most nodes, else by the most frequent reason."""
     nodes_by_use_before: NodesByUse
     resources_before: tuple[Usage, ...]
     """As resources of the summary, before the first decision."""

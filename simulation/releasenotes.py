@@ -52,11 +52,11 @@ from .scenario import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], bool]
 
-NO_CSI_NODES = "got no CSINode in the input, so limits of CSI volumes do not count (kubectl get csinodes)"
-NO_NAMESPACES = "got no Namespace in the input, though pods select some by labels (kubectl get namespaces)"
+NO_CSI_NODES = "no CSINode in the input, so limits of CSI volumes are ignored (kubectl get csinodes)"
+NO_NAMESPACES = "no Namespace in the input, although pods select some by labels (kubectl get namespaces)"
 CAPACITY_STAYS = (
-    "what the driver of its volumes publishes as free (CSIStorageCapacity) does not become less by volumes that are made here, so more pods"
-    " may be placed than there is room for"
+    "the storage capacity its driver publishes (CSIStorageCapacity) is not reduced by volumes created here, so more pods may be placed than"
+    " there is room for"
 )
 SPREADING = "EvenPodsSpread"
 
@@ -80,13 +80,13 @@ class NewerField:
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """That *algorithm* does not read it."""
         version, them, gate = algorithm.release.version, "them" if self.thing.endswith("s") else "it", self.gate
-        what, why = f"release {version} does not read {self.path}", f"{version} does not know {them}"
+        what, why = f"release {version} ignores {self.path}", f"{version} does not support {them}"
         if gate not in algorithm.gates:
             return Unread(where, what, self.thing, why, self.path, version)
         if algorithm.enabled(gate):
-            why = self.otherwise or f"kubeclassic does not read {them}"
-            return Unread(where, f"{self.path} is not judged", self.thing, why, self.path, version)
-        why = f"{version} reads {them} with feature gate {gate} only"
+            why = self.otherwise or f"kubeclassic does not support {them}"
+            return Unread(where, f"{self.path} is ignored", self.thing, why, self.path, version)
+        why = f"{version} supports {them} only with feature gate {gate}"
         if gate in algorithm.release.configuration.not_modelled:
             return Unread(where, f"{what} without feature gate {gate}", self.thing, f"{why}, and that is not modelled", self.path, version)
         return Unread(where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate)
@@ -290,9 +290,9 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     # Extenders that are configured, and are not called as nothing says so.
     count = sum(isinstance(extender, UncalledExtender) for extender in algorithm.extenders)
     if count:
-        are, they = ("are", "they say") if count > 1 else ("is", "it says")
+        are, their = ("are", "their") if count > 1 else ("is", "its")
         extenders = count_of(count, "configured extender")
-        yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
+        yield Unread("", f"{extenders} {are} not called, so {their} answers are ignored (see --extenders of simulate)")
     yield from (Unread("", sentence) for sentence in algorithm.unread)
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
@@ -317,7 +317,7 @@ def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Noti
         unread.update(DEVICE_KINDS)
     for item in objects:
         if type(item) in unread:
-            yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
+            yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} ignores this kind")
         for feature in features:
             if type(item) is feature.kind and feature.has(item) and not feature.is_read(algorithm):
                 yield feature.unread(f"{item.kind} {item.key}", algorithm)
@@ -339,8 +339,8 @@ def has_newer_zone_alone(node: Node) -> bool:
 def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
-    what = f"release {release.version} does not read its zone: it has label {TOPOLOGY_ZONE} and not {BETA_ZONE}"
-    unread = Unread("", what, "zone", f"{release.version} does not know label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
+    what = f"release {release.version} ignores its zone: it has label {TOPOLOGY_ZONE} and not {BETA_ZONE}"
+    unread = Unread("", what, "zone", f"{release.version} does not support label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
     for item in objects:
         if isinstance(item, Node) and has_newer_zone_alone(item):
             yield attrs.evolve(unread, where=f"Node {item.name}")
@@ -396,7 +396,7 @@ def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> It
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         minor = minor_of(found[1])
         told = f"the API server is of {minor}, and the cluster is" if server else f"the nodes run {minor}, and are"
-        yield Unread("", f"{told} judged as {nearest}", release=release.version)
+        yield Unread("", f"{told} evaluated as {nearest}", release=release.version)
 
 
 def with_release_notices(
@@ -445,7 +445,7 @@ def auto_told(release: Release, nodes: Iterable[Node], server: str = "") -> str:
     """Why ``auto`` took *release*, in a line; *server*: the version of the API server, where no node says one."""
     found, silent = _newest(nodes, server), "no node says status.nodeInfo.kubeletVersion"
     if found is None:
-        return f"release {release.version}, the default: {silent}"
+        return f"release {release.version} by default: {silent}"
     why = f"{silent}, and the API server runs {server}" if server else f"the newest node runs {found[1]}"
     told = f"release {release.version}: {why}"
     return told if is_of(found[1], release) else f"{told}, to which it is the nearest that is known"

@@ -190,7 +190,7 @@ class JudgedNode(Record):
     node: str
     state: Literal["fits", "turned down", "not visited", "not asked"]
     rules: tuple[str, ...] = ()
-    """Those that turn it down."""
+    """The rules that reject it."""
     reasons: tuple[str, ...] = ()
     scores: Mapping[str, WeighedScore] = field(default_factory=dict)
     """By rule."""

@@ -73,20 +73,20 @@ class Summary(Record):
 
     nodes: Count
     pods: Count
-    """Pods that waited, and replacements of evicted ones."""
+    """Pending pods, and replacements of evicted ones."""
     placed: Count
     waiting: Count
-    """Pods that have a node, but that Permit plugins have not allowed yet."""
+    """Pods that have a node but wait for Permit plugins."""
     unschedulable: Count
     gated: Count
-    """Pods that were not tried, as they are gated (by a PreEnqueue plugin)."""
+    """Pods that were not tried because of scheduling gates or a PreEnqueue plugin."""
     evicted: Count
-    """All pods that had to leave, whether they had their node before the simulation or found it there."""
+    """All evicted pods, whether they had their node before the simulation or found it there."""
     replaced: Count
-    """Evicted pods in whose place their owners made new ones."""
+    """Evicted pods that their controllers replaced."""
     decisions: Count
     ignored: Counts
-    """Why objects of the input do not count -> how many."""
+    """Reason -> number of ignored objects."""
     resources: tuple[Usage, ...]
 
     @property

@@ -7,7 +7,7 @@ from kubeclassic import choices
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
-from kubeclassic.questions.replay.settings import Delays
+from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import WITHOUT
 from kubeclassic.simulation.scenario import ORDERS
 from kubeclassic.simulation.sides import LOCKED, MODES

@@ -113,7 +113,7 @@ def test_the_wheel_runs(root, built, tmp_path):
     )
     assert [one.returncode for one in (written, done, again)] == list(asked.values()), done.stderr
     assert {path.name for path in (tmp_path / "examples").iterdir()} == {path.name for path in (root / "examples").iterdir()}
-    assert "got examples, which is there" in again.stderr
+    assert "got examples, which exists" in again.stderr
     place, *hosts = done.stdout.splitlines()
     assert place == str(tmp_path / "kubeclassic" / "cli" / "__init__.py")
     assert len(hosts) == 21

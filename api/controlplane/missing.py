@@ -32,16 +32,16 @@ K = TypeVar("K", bound=KubeObject)
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 
-NO_OWNER = "its {} is not in the input, so its pods are not spread as those of one owner (kubectl get {})"
+NO_OWNER = "its {} is not in the input, so its pods are not spread by owner (kubectl get {})"
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
-NO_DOMAIN = "no node has the label {}, by which a hard constraint of it counts pods, so there is nothing to count"
-OTHER_NAME = "its image {} is on nodes as {}, and names are compared as they are: ImageLocality does not see it there"
-NO_PODS = "got no Pod in the input, so its nodes count as empty (kubectl get pods -A)"
-NO_PRIORITY_CLASSES = "got no PriorityClass in the input, though pods name some (kubectl get priorityclasses)"
-NO_SERVICES = "got no Service in the input, so pods are not spread as those of one service (kubectl get services)"
-NO_BUDGETS = "got no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
+NO_DOMAIN = "no node has the label {}, over which it has a hard constraint, so there is nothing to count"
+OTHER_NAME = "its image {} is on nodes as {}, and names are compared literally, so ImageLocality does not find it there"
+NO_PODS = "no Pod in the input, so nodes count as empty (kubectl get pods -A)"
+NO_PRIORITY_CLASSES = "no PriorityClass in the input, although pods name some (kubectl get priorityclasses)"
+NO_SERVICES = "no Service in the input, so pods are not spread by service (kubectl get services)"
+NO_BUDGETS = "no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
 
 
 def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) -> Iterator[Notice]:

@@ -178,7 +178,7 @@ def _document(data: Any, repeats: Repeats, place: str, found: bool, is_yaml: boo
         raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
     repeated = repeats.paths(data)
     for path in filter(_SWALLOWS.match, repeated):
-        raise ManifestError(f"{place}: {path}: given twice, expected once; a line with --- belongs between two objects")
+        raise ManifestError(f"{place}: {path}: given twice, expected once; put a line with --- between two objects")
     return Document(data, place, found, repeated, is_yaml)
 
 
@@ -191,7 +191,7 @@ def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, 
         # Refuse what kubectl prints for people.
         form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
         if form:
-            raise ManifestError(f"{where}: expected objects, got the {form}, which is for people: write kubectl get ... -o json")
+            raise ManifestError(f"{where}: expected objects, got the {form}, which is for people: use kubectl get ... -o json")
         return _yaml_values(content, where), True
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where), False

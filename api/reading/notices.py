@@ -57,7 +57,7 @@ class Unread(Notice):
     thing: str = ""
     """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole sentence."""
     why: str = ""
-    """``1.27 does not know them``."""
+    """``1.27 does not support them``."""
     field: str = ""
     """The field of the object."""
     release: str = ""
@@ -67,15 +67,15 @@ class Unread(Notice):
     def sentence(self, count: int) -> str:
         """All notices that say the same in one sentence; *count*: of how many objects.
 
-        >>> Unread("Pod a", "...", "sidecars", "1.27 does not know them").sentence(12)
-        '12 pods are judged without their sidecars: 1.27 does not know them'
+        >>> Unread("Pod a", "...", "sidecars", "1.27 does not support them").sentence(12)
+        'Sidecars of 12 pods are ignored: 1.27 does not support them'
         """
         if not self.thing:
             return self.what
         kind = self.where.partition(" ")[0]
         noun = kind.lower() if kind in ("Pod", "Node") else kind
-        subject = f"1 {noun} is judged without its" if count == 1 else f"{count:,} {noun}s are judged without their"
-        return f"{subject} {self.thing}: {self.why}"
+        are = "are" if self.thing.endswith("s") else "is"
+        return f"{self.thing[0].upper()}{self.thing[1:]} of {count:,} {noun}{'s' * (count > 1)} {are} ignored: {self.why}"
 
 
 class UnreadError(KubeclassicError):
@@ -105,7 +105,7 @@ class NoticeGroup:
 
     @property
     def pods(self) -> list[str]:
-        """The pods that it is about, by namespace and name."""
+        """Affected pods, as namespace/name."""
         return [notice.subject.removeprefix(_POD) for notice in self.notices if notice.subject.startswith(_POD)]
 
     def record(self) -> InputWarning:
@@ -117,27 +117,27 @@ class NoticeGroup:
 
 
 class InputWarning(Record):
-    """What is odd in the input, or what of it does not count."""
+    """A warning about the input, or about something in it that is ignored."""
 
     text: str
-    """All of it in a sentence or a line."""
+    """The whole warning as text."""
     field: str | None
-    """The field that does not count; null: it is about something else."""
+    """The ignored field; null: the warning is about something else."""
     release: str | None
-    """The release that does not read it."""
+    """The release that ignores it."""
     feature_gate: str | None
-    """The gate that makes the release read it."""
+    """The feature gate with which the release supports it."""
     pods: tuple[str, ...]
-    """The pods that it is about, by namespace and name."""
+    """Affected pods, as namespace/name."""
     others: tuple[str, ...]
-    """The other objects or places that it is about."""
+    """Other affected objects or places."""
 
 
 class ResultDocument(DocumentRecord, kw_only=True):
     """The base of the documents that answer a question about an input."""
 
     warnings: tuple[InputWarning, ...] = ()
-    """What is odd in the input, and what of it does not count."""
+    """Warnings about the input, and what of it is ignored."""
 
 
 def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:
@@ -165,8 +165,8 @@ def input_warnings(notices: Iterable[Notice]) -> tuple[InputWarning, ...]:
 def unread_sentences(notices: Iterable[Notice]) -> list[str]:
     """What does not count in the answer, in sentences.
 
-    >>> unread_sentences([Unread("Pod a", "x", "overhead", "1.14 does not know it"), Notice("", "no Nodes")])
-    ['1 pod is judged without its overhead: 1.14 does not know it']
+    >>> unread_sentences([Unread("Pod a", "x", "overhead", "1.14 does not support it"), Notice("", "no Nodes")])
+    ['Overhead of 1 pod is ignored: 1.14 does not support it']
     """
     return [group.text for group in grouped(notices) if group.is_unread]
 

@@ -44,13 +44,13 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
         import traceback
 
         what = one_line("".join(traceback.format_exception_only(error)))
-        note(f"kubeclassic: a defect: {what[:500]}")
+        note(f"kubeclassic: internal error: {what[:500]}")
         report = _report(error, given)
         file = _kept(report)
         if file is None or is_verbose(given):
             note_lines(report.splitlines())
         text = "the text above" if file is None else f"{file}, which says what ran and where it failed"
-        note(f"This is a fault of kubeclassic {__version__}, not of your input. Please report it with {text}.")
+        note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")
         return DEFECT
     note(f"kubeclassic: {one_line(told)}")
     for more in getattr(error, "__notes__", ()):

@@ -97,7 +97,7 @@ def _print_all(context: click.Context, parameter: click.Parameter, wanted: bool)
 def _help_all(*, hidden: bool) -> click.Option:
     return click.Option(
         ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_all, hidden=hidden,
-        help="Show everything: all options, and how the answer comes about.",
+        help="Show all options, and how the answer is found.",
     )  # fmt: skip
 
 

@@ -98,9 +98,9 @@ SCHEDULER = tuple(scheduler_option(name) for name, field in FIELDS.items() if de
 
 def process_options(default: int | None, said: str) -> Callable[[F], F]:
     """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""
-    told = f"Run in that many processes.  [default: {said}]"
+    told = f"The number of processes.  [default: {said}]"
     jobs = click.option("--jobs", "-j", type=Whole(1), metavar="N", default=default, help=told)
-    dask = click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
+    dask = click.option("--dask", metavar="ADDRESS", help="Run on this Dask cluster, such as tcp://10.0.0.1:8786.")
     return lambda command: jobs(dask(command))
 
 

@@ -18,7 +18,7 @@ HTML = "html"
 """The form of ``-o`` that is the page itself."""
 _REPORT = click.option(
     "--report", cls=CommonOption, metavar="FILE",
-    help="Write a page of it there too, whole or not at all: one HTML file that needs no other.",
+    help="Also write a self-contained HTML page there.",
 )
 
 
@@ -72,8 +72,8 @@ def output_options(
         click.option(
             "-o", "form", cls=CommonOption, type=click.Choice(list(forms)), default=default, show_default=True, help=help_of_forms,
         ),
-        *([click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")] if headers else []),
-        click.option("--output", metavar="FILE", help=f"Write {what} there, whole or not at all, instead of to standard output."),
+        *([click.option("--no-headers", is_flag=True, help="Omit the headers of tables and CSV.")] if headers else []),
+        click.option("--output", metavar="FILE", help=f"Write {what} to this file, whole or not at all."),
         *([_REPORT] if page else []),
         *([] if verbose is None else [click.option("--verbose", "-v", is_flag=True, help=verbose)]),
     )

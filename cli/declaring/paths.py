@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 Declared = Callable[..., Any]
 """A command that click still gets options for."""
-CONTEXT_HELP = "The context to use, in place of the current one; without --kubeconfig that of the files in the variable KUBECONFIG."
+CONTEXT_HELP = "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
 OPTIONS = (
     click.option(
         "--kubeconfig", cls=CommonOption, type=FILE,
-        help="Read the cluster from the API server that this kubeconfig names; it is one more path.",
+        help="Read a live cluster through this kubeconfig, in addition to PATHS.",
     ),
     click.option("--context", metavar="NAME", help=CONTEXT_HELP),
     click.option(
         "--allow-missing", multiple=True, metavar="KIND",
-        help="With --kubeconfig or --context: if KIND may not be listed, go on as if there were none. May be given again.",
+        help="With --kubeconfig or --context: if KIND cannot be listed, assume there is none. Can be repeated.",
     ),
     click.option(
-        "--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help="What is done anyway: all namespaces are read.",
+        "--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help="Always on: all namespaces are read.",
     ),
 )  # fmt: skip
 SERVER_VERSION = "kubeclassic.server_version"
 """Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
-DEFAULT_ACCESS = "the files in the variable KUBECONFIG, or else as a pod of the cluster"
+DEFAULT_ACCESS = "the files in KUBECONFIG, or the pod's service account"
 """Of commands that always look at a live cluster."""
 
 
@@ -131,8 +131,7 @@ def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
     import asyncio
 
     from ...live.client.kubeconfig import access_to
-    from ...live.rights import check_kinds
-    from ...live.snapshot import snapshot_of
+    from ...live.snapshot import check_kinds, snapshot_of
 
     check_kinds(live.allow_missing)
     access = access_to(live.kubeconfig, live.context)

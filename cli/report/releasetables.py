@@ -36,7 +36,7 @@ def _facts(facts: Sequence[ReleaseFact], width: int | None) -> Iterator[str]:
     """What releases do otherwise, a line each, by release."""
     entries = (
         (
-            f"what {fact.release} does otherwise",
+            f"what {fact.release} does differently",
             f"{fact.rule}: {fact.sentence}",
             [f"a bug, which {fact.fixed} took back"] if fact.fixed else [],
         )

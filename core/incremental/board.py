@@ -88,7 +88,9 @@ class Board:
             if self.far.restless:
                 self.answers.update(self.far.restless, cycle, still)
             before, self._revision = self._revision, self.near.moved.revision + sum([one.revision for one in self.far.counters])
-            moved = self._revision - before + (0 if self.classes is None else len(self.classes.live))
+            moved = self._revision - before
+            # Grouping the rows costs as much as many turns row by row. How many classes there will be is a guess before.
+            moved += moved // 2 if self.classes is None else len(self.classes.live)
             is_slower = by_rows or self._is_apart or before < 0 or moved > MOST_MOVED + len(order) // ROWS_A_MOVE
             if is_slower or not self._judge_classes(cycle):
                 fits, passed = (self.near.worth != OUT) & self._open, self.far.passed(Batch.everywhere(cycle.table))

@@ -11,7 +11,7 @@ WORDS: Mapping[str, str] = {
     "Policy.predicates": "The predicates to run. Absent or null: those of the DefaultProvider. An empty list: only the mandatory ones.",
     "Policy.priorities": "The priorities to add up. Absent or null: those of the DefaultProvider. An empty list: every node scores 1.",
     "Policy.extenders": "HTTP services that filter, score or bind besides these rules.",
-    "Policy.always_check_all": "Ask all predicates of each node, also after one has turned it down.",
+    "Policy.always_check_all": "Evaluate all predicates for each node, even after one has rejected it.",
     "PredicateEntry.name": "Which predicate; with an argument a name of your choice.",
     "PredicateEntry.argument": "Makes a predicate of its own.",
     "PredicateArgument.service_affinity": "Makes a predicate as CheckServiceAffinity.",
@@ -36,7 +36,7 @@ WORDS: Mapping[str, str] = {
     "RatioArguments.resources": "The resources that count; by default cpu and memory with equal weights. 1.16 reads it.",
     # --- extenders
     "ExtenderConfig.url_prefix": "Where it is, such as `http://127.0.0.1:8888/scheduler`.",
-    "ExtenderConfig.filter_verb": "The path of the call that turns nodes down.",
+    "ExtenderConfig.filter_verb": "The path of the call that filters nodes.",
     "ExtenderConfig.preempt_verb": "The path of the call about victims of preemption.",
     "ExtenderConfig.prioritize_verb": "The path of the call that scores nodes.",
     "ExtenderConfig.weight": "How often its scores count.",

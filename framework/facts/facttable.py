@@ -13,11 +13,11 @@ from ...core.release.fact import Fact, changed, text_of, value_of
 from ..releases import ALL_RELEASES
 
 _GATE = re.compile(r"with gate (\w+)")
-OtherPatches = Annotated[str, says("What other patch levels are known to decide otherwise; empty: nothing is known.")]
+OtherPatches = Annotated[str, says("What other patch levels are known to decide differently; empty: nothing is known.")]
 
 
 class ReleaseFact(Record):
-    """What a release does otherwise than the one before it."""
+    """What a release does differently from the one before it."""
 
     id: str
     release: str
@@ -29,7 +29,7 @@ class ReleaseFact(Record):
     fixed: str
     """The release that took it back, where it was a bug; else empty."""
     decides: bool
-    """A pod can get another node by it, or none; else it changes what is said alone."""
+    """It can give a pod another node, or none; otherwise it changes messages only."""
 
     @classmethod
     def of(cls, fact: Fact) -> ReleaseFact:

@@ -227,7 +227,7 @@ class WrittenProfile(Record):
 
 
 class WrittenConfiguration(Record, kw_only=True):
-    """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a value are left out."""
+    """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a value are omitted."""
 
     api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"] = (
         "kubescheduler.config.k8s.io/v1"

@@ -61,8 +61,8 @@ LEFT_OUT = {
     "NodePreferAvoidPods": left_out("NodePreferAvoidPodsPriority"),
     "NodeResourceLimits": left_out("ResourceLimitsPriority"),
     "ResourceLimitsPriority": left_out("ResourceLimitsPriority"),
-    LABELS: "left out: no plugin prefers nodes by labels alone any more; give pods preferred node affinity",
-    SERVICES: "left out: no plugin reads services so any more; give pods affinity, or topology spread constraints",
+    LABELS: "left out: plugins no longer prefer nodes by labels alone; give pods preferred node affinity",
+    SERVICES: "left out: no plugin considers services like this; give pods affinity, or topology spread constraints",
 }
 """Plugin -> why nothing replaces it."""
 
@@ -288,7 +288,7 @@ def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], 
     own = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
     left = {path.partition(".")[0].partition("[")[0] for path in unknown_fields(own, fields_without(cells.fields_lacked))}
     gone = sorted(left - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"})
-    notes = [Note(name, "left out: no such field any more") for name in gone]
+    notes = [Note(name, "left out: the field is gone") for name in gone]
     if document.get(TIMEOUT) not in (None, 600):
         notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
     return {name: value for name, value in own.items() if name not in left}, notes

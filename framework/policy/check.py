@@ -79,7 +79,7 @@ def check_file(read: PolicyFile, release: Release, gates: str | None, catalogue:
         found = check_translated(read.document, release, switches, **started)
     unread = unread_of_first(config.written, release)
     if config.written and is_first_unread(release):
-        unread = (f"{release.version} does not read the configuration, of v1alpha1: its Policy alone is judged",)
+        unread = (f"{release.version} does not read the configuration, of v1alpha1: only its Policy is checked",)
     return replace(found, warnings=(*unread, *found.warnings))
 
 
@@ -145,7 +145,7 @@ def _warnings(
     yield from config.notes
     yield from _about_names(policy, cells)
     if REQUESTS not in profile.at("filter").names:
-        yield f"plugin {REQUESTS} does not run: nothing looks at what pods request"
+        yield f"plugin {REQUESTS} does not run: nothing checks what pods request"
     if policy.always_check_all and not config.checks_all:
         yield "alwaysCheckAllPredicates: no effect on this release: plugins stop at the first that rejects a node"
     if not cells.preempts and given is not None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import attrs
 from msgspec.structs import replace
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import count_of
@@ -25,48 +29,63 @@ from ..client.api import Api
 from ..client.credentials import Access
 from ..client.transport import MeasuredRequest, MeasuredTransport, ThrottledTransport, Transport
 from ..informers.informers import Informers, informers_of, retries_of
-from ..scheduler.election import Elector, LeaderLostError, LeaseThread, new_identity
-from ..scheduler.endpoints import endpoints, serving
+from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
-from ..scheduler.flags import RunSettings, config_maps_of
+from ..scheduler.flags import Listener, RunSettings, config_maps_of
 from ..scheduler.following import STATUS
 from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveClocks, LiveState
+from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi, WireApi
-from .locks import LeaseLock
+from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
-from .metering import Metering
-from .metrictables import Feed
+from .metering import Feed, Metering
+
+UNAVAILABLE, MOST_CALLERS = 503, 100
+
+Check = Callable[[], str]
+"""Why a part is not well; empty if it is."""
 
 
-@attrs.frozen(kw_only=True)
-class Ending:
-    """What was under way when a scheduler was told to end, and what became of it."""
+def endpoints(metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Mapping[str, Check]) -> Starlette:
+    """The application. *live* and *ready*: the checks by name; ``/readyz`` asks both."""
 
-    being_bound: int = 0
-    """Pods that had a node and were not bound yet."""
-    not_bound: int = 0
-    """How many of these were left when the time was over."""
-    lease: str = ""
-    """What became of the lease; empty: none was asked for."""
-    is_dry: bool = False
-    """Nothing was written."""
+    def health(checks: Mapping[str, Check]) -> Callable[[Request], Awaitable[Response]]:
+        # A coroutine function: starlette runs others on a thread, which must not look at the scheduler.
+        async def answer(request: Request) -> Response:
+            failed = [name for name, check in checks.items() if check()]  # Reasons are withheld, as anybody may ask.
+            return PlainTextResponse(f"failed: {', '.join(failed)}" if failed else "ok", UNAVAILABLE if failed else 200, SAFE)
 
-    def words(self) -> str:
-        """All of it in words.
+        return answer
 
-        >>> Ending().words(), Ending(being_bound=2, lease="lease a/b given back").words(), Ending(being_bound=2, not_bound=1).words()
-        ('no pod was being bound', '2 pods were being bound, none is left; lease a/b given back', '2 pods were being bound, 1 is left')
-        """
-        if self.is_dry:
-            return "nothing was written"
-        if not self.being_bound:
-            pods = "no pod was being bound"
-        else:
-            left = f"{self.not_bound or 'none'} {'are' if self.not_bound > 1 else 'is'} left"
-            pods = f"{count_of(self.being_bound, 'pod')} {'was' if self.being_bound == 1 else 'were'} being bound, {left}"
-        return "; ".join(filter(None, (pods, self.lease)))
+    async def measured(request: Request) -> Response:
+        return Response(metrics(), media_type=METRICS_TYPE, headers=SAFE)
+
+    paths = {"/healthz": live, "/livez": live, "/readyz": {**live, **ready}}
+    return Starlette(routes=[Route("/metrics", measured), *(Route(path, health(checks)) for path, checks in paths.items())])
+
+
+@asynccontextmanager
+async def serving(app: Starlette, listeners: Sequence[Listener]) -> AsyncIterator[list[str]]:
+    """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError` where it cannot listen."""
+    urls: list[str] = []
+    async with AsyncExitStack() as stack:
+        for listener in listeners:
+            certificate, key = (Path(file) if file else None for file in (listener.certificate, listener.key))
+            listening = Listening(address=listener.address, port=listener.port, certificate=certificate, key=key, insecure=True)
+            urls.append(await stack.enter_async_context(served(app, listening, most_callers=MOST_CALLERS, grace=0)))
+        yield urls
+
+
+def bound_words(begun: int, left: int) -> str:
+    """What became of the pods that were being bound: *begun* had a node and were not bound yet, and *left* are so at the end.
+
+    >>> bound_words(0, 0), bound_words(2, 0), bound_words(2, 1)
+    ('no pod was being bound', '2 pods were being bound, none is left', '2 pods were being bound, 1 is left')
+    """
+    if not begun:
+        return "no pod was being bound"
+    return f"{count_of(begun, 'pod')} {'was' if begun == 1 else 'were'} being bound, {left or 'none'} {'are' if left > 1 else 'is'} left"
 
 
 def lease_words(elector: Elector | None, *, led: bool) -> str:
@@ -122,8 +141,8 @@ class Process:
     elector: Elector | None = attrs.field(init=False, default=None)
     urls: list[str] = attrs.field(init=False, factory=list)
     """Where it listens, once it does."""
-    ending: Ending = attrs.field(init=False, default=Ending())
-    """What was under way at its end, once that is there."""
+    ending: str = attrs.field(init=False, default="")
+    """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
         self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles))
@@ -161,14 +180,15 @@ class Process:
             main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
             try:
                 await asyncio.wait((main, ended, *tasks), return_when=asyncio.FIRST_COMPLETED)
-                led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
+                led, begun = self.elector is not None and self.elector.leads, self.scheduler.under_way
                 if ended.done() and self.scheduler.is_running:
                     self.scheduler.stop()
                     await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
-                left = self.scheduler.bindings.under_way
+                left = self.scheduler.under_way
             finally:
                 await _cancelled(main, ended)
-            self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led), is_dry=self.is_dry)
+            told = filter(None, (bound_words(begun, left), lease_words(self.elector, led=led)))
+            self.ending = "nothing was written" if self.is_dry else "; ".join(told)
             for task in (main, *tasks):
                 if task.done() and not task.cancelled():
                     task.result()
@@ -211,12 +231,10 @@ class Process:
         client, told = release.client, Api(link, retries_of(release.client))
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api, client.names_device_requests)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
-        times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics.feed)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer,
+            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=observer,
             leads=lambda: self.elector is None or self.elector.holds_lease,
-            is_dry=self.is_dry,
         )  # fmt: skip
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
         self.scheduler = LiveScheduler(state, self.on_decision, self.details)

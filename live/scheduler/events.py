@@ -8,18 +8,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import attrs
 
 from ...api.objects import Pod
-from ...api.wire.ownfields import compact_json
-from ..client.api import STRATEGIC
-from ..client.replies import read_object
+from ..client.api import NOT_THERE, Api, ApiError
 from ..client.resources import resource
-from ..client.transport import Request, Response, Transport, TransportError
+from ..client.transport import Transport, TransportError
 
 EVENTS = resource("Event")
 LOOK = 0.01
@@ -29,8 +27,6 @@ MOST_REMEMBERED = 4096
 """As many events are remembered, those that were said last, to count those that are equal."""
 MOST_TRIES, PAUSE = 12, 10.0
 """How often an event is sent when no answer comes, and the seconds between two tries. Any answer ends the tries."""
-MOST_WAITS = 10
-"""How often an answer with Retry-After is obeyed."""
 
 
 @attrs.frozen(kw_only=True)
@@ -202,34 +198,20 @@ class Events:
 
     async def _is_answered(self, event: CoreEvent) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""
-        namespace = event.about.namespace or "default"
-        status = 404
-        if event.count > 1:
-            changes = {"count": event.count, "lastTimestamp": in_seconds(event.last), "message": event.text}
-            status = await self._send("PATCH", EVENTS.path(namespace, event.name), changes, STRATEGIC)
-        if status == 404:
-            status = await self._send("POST", EVENTS.path(namespace), event.written(), "application/json")
-        return status != 0
-
-    async def _send(self, method: str, path: str, body: Mapping[str, Any], kind: str) -> int:
-        """The status of the answer; 0: none came."""
-        headers = {"Accept": "application/json, */*", "Content-Type": kind}
+        ask, namespace = Api(self.transport).ask, event.about.namespace or "default"
         try:
-            response = await self._obeying(Request(method, path, "", compact_json(body), headers))
+            if event.count > 1:
+                changes = {"count": event.count, "lastTimestamp": in_seconds(event.last), "message": event.text}
+                try:
+                    await ask("PATCH", EVENTS, namespace, event.name, body=changes)
+                    return True
+                except ApiError as error:
+                    if error.status != NOT_THERE:
+                        raise
+            await ask("POST", EVENTS, namespace, "", body=event.written())
         except TransportError as error:
             self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
-            return 0
-        if response.status >= 300 and not (method == "PATCH" and response.status == 404):
-            found = read_object(response.body) or {}
-            self.say(f"Server rejected event: '{found.get('message', f'status {response.status}')}' (will not retry!)")
-        return response.status
-
-    async def _obeying(self, request: Request) -> Response:
-        """The answer, after the waits that the server asked for."""
-        for _ in range(MOST_WAITS):
-            response = await self.transport.send(request)
-            wait = response.retry_after
-            if wait is None or not (response.status == 429 or response.status >= 500):
-                return response
-            await asyncio.sleep(wait)
-        return await self.transport.send(request)
+            return False
+        except ApiError as error:
+            self.say(f"Server rejected event: '{error.message or f'status {error.status}'}' (will not retry!)")
+        return True

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 import attrs
 
+from ...algorithmprovider.files import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
-from ...api.meaning.durations import parse_duration
+from ...api.meaning.durations import duration, parse_duration
+from ...api.reading.mismatch import Mismatch
+from ...api.reading.typed import ReadBy, read
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ..client.api import Api
+from ..client.api import Api, ApiError
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
-from ..client.replies import error_of, object_of
-from ..client.transport import Request, Transport
+from ..client.resources import resource
+from ..client.transport import Transport
 from ..process.logs import FORMS, TEXT_LINES, LogSettings
-from ..settings.configdocument import Surroundings, load_surroundings
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
 from .election import JITTER, LeaseTimes
 
@@ -29,11 +31,74 @@ T = TypeVar("T")
 LOOPBACK, HTTP_PORT, HTTPS_PORT = "127.0.0.1", 10251, 10259
 LOCK = "leases"
 GROUP = "kubescheduler.config.k8s.io"
-OK = 200
 
 
 class FlagError(KubeclassicError):
     """A flag is unknown, wrong, or asks for what is not done."""
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Mismatch(value, "a number")
+    return float(value)
+
+
+Seconds: TypeAlias = Annotated[float, ReadBy(duration)]
+
+
+@attrs.frozen(kw_only=True)
+class LeaderElection:
+    """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
+
+    leader_elect: bool = True
+    lease_duration: Seconds = 0.0
+    renew_deadline: Seconds = 0.0
+    retry_period: Seconds = 0.0
+    resource_lock: str = ""
+    lock_object_name: str = ""
+    lock_object_namespace: str = ""
+    resource_name: str = ""
+    resource_namespace: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ClientConnection:
+    """The key ``clientConnection``."""
+
+    kubeconfig: str = ""
+    content_type: str = ""
+    accept_content_types: str = ""
+    qps: Annotated[float, ReadBy(_number)] = 0
+    burst: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Surroundings:
+    """What a configuration says about all that is not scheduling."""
+
+    kind: str = ""
+    api_version: str = ""
+    scheduler_name: str = ""
+    leader_election: LeaderElection = LeaderElection()
+    client_connection: ClientConnection = ClientConnection()
+    healthz_bind_address: str | None = None
+    metrics_bind_address: str | None = None
+
+
+def load_surroundings(file: str) -> Surroundings:
+    """What the configuration in *file* says. Whether the release reads its apiVersion is for the reader of the scheduler's part.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
+    """
+    document = configuration_document(file)
+    where = document.where
+    try:
+        found = read(Surroundings, document.data)
+    except Mismatch as mismatch:
+        raise PolicyError(f"{where}: {mismatch}") from None
+    if found.kind != KIND:
+        raise PolicyError(f'{where}: kind: expected {KIND}, got "{found.kind}"')
+    return found
 
 
 # --- the flags ------------------------------------------------------------------------------------------------------
@@ -139,7 +204,7 @@ def read_settings(
     """The settings that the flags *given* make beside a configuration, each flag as the text that was typed.
 
     A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on the same machine.
-    Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.configdocument.load_surroundings` raises.
+    Raises :class:`FlagError`, and what :func:`~kubeclassic.live.scheduler.flags.load_surroundings` raises.
     """
     flags, found = Values(given), Surroundings() if config is None else load_surroundings(str(config))
     connection = found.client_connection
@@ -243,8 +308,7 @@ async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:
     if source is None or source.config_map is None:
         return {}
     place = source.config_map.namespace, source.config_map.name
-    path = f"/api/v1/namespaces/{place[0]}/configmaps/{place[1]}"
-    found = await Api(link).send(Request("GET", path, headers={"accept": "application/json"}))
-    if found.status != OK:
-        raise PolicyError(f"couldn't get policy config map {place[0]}/{place[1]}: {error_of(found)}")
-    return {place: object_of(found, f"GET {path}")}
+    try:
+        return {place: await Api(link).ask("GET", resource("ConfigMap"), *place)}
+    except ApiError as error:
+        raise PolicyError(f"couldn't get policy config map {'/'.join(place)}: {error}") from None

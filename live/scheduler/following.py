@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from ...core.rule import Algorithm
 from ...exceptions import KubeclassicError
 from ..client.transport import Transport
-from ..informers.informers import informers_of
-from ..informers.store import Handler
+from ..informers.informers import Handler, informers_of
 from ..process.logs import Log
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.http import user_agent
 from ..client.transport import MeasuredRequest
-from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
+from ..process.metering import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
 from .scheduler import LiveScheduler
 
 Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
@@ -104,7 +104,7 @@ class Gauges:
         engine, feed = self.scheduler.state.engine, self.metrics.feed
         for queue, count in self._pending().items():
             feed(Feed.PENDING, count, queue=queue)
-        feed(Feed.TASKS, self.scheduler.bindings.under_way, operation="binding")
+        feed(Feed.TASKS, self.scheduler.under_way, operation="binding")
         for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
             feed(Feed.CACHE, count, type=kind)
         feed(Feed.BUILD, 1, **build_values(engine.release.version))

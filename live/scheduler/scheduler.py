@@ -1,4 +1,4 @@
-"""The live scheduler: the next pod of the queue, its cycle, and what follows, for ever.
+"""The live scheduler: the next pod of the queue, its cycle, its binding, and what follows, for ever.
 
 Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedule_one.go), and cleanupAssumedPods of the cache.
 """
@@ -6,28 +6,40 @@ Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedul
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import attrs
 
+from ...api.objects import Pod
+from ...core.bindingcycle import Failure
 from ...core.decision.decision import Decision
+from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
+from ...core.decision.preemptionplan import Preemption
+from ...core.driver import Attempt, Driver
 from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
-from ...exceptions import KubeclassicError
+from ...exceptions import ExtenderError, KubeclassicError
+from ...extenders.extender import HttpExtender, binder_of
+from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from .bindings import Bindings
 from .failures import Consequences, consequences_of
 from .state import LiveState
-from .volumewrites import ClaimWork
+from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
+from .writes import is_unknown, read_until_answered
 
+READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
+DEVICE_POLL = 5.0
+"""Seconds between two looks at devices that are not ready."""
 EXPIRY_PERIOD = 1.0
 """Seconds between two looks for assumed pods that have expired."""
 SHORTEST_WAIT = 0.001
 
 
 @attrs.define(eq=False)
-class LiveScheduler:
+class LiveScheduler(Driver):
     """Schedules the pods of *state*, which informers tell of what happens.
 
     :meth:`run` must not begin before all informers have their first lists.
@@ -39,19 +51,21 @@ class LiveScheduler:
     details: bool = False
     """Decisions keep their details, which takes longer."""
     consequences: Consequences = attrs.field(init=False)
-    bindings: Bindings = attrs.field(init=False)
+    volumes: VolumeWork = attrs.field(init=False)
+    under_way: int = attrs.field(init=False, default=0)
+    """How many pods are between a reserved place and their binding."""
     claims: ClaimWork | None = attrs.field(init=False)
     """Writes claims to devices; None where there are none."""
     is_running: bool = attrs.field(default=False, init=False)
     is_stopping: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.consequences = consequences_of(self.state)
+        self.consequences, self.volumes = consequences_of(self.state), VolumeWork(self.state)
+        self.victims_leave_first = bool(self.state.engine.profiles)
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
         for profile in self.state.engine.profiles.values():
-            profile.handle.now = self.state.times.wall
-        self.bindings = Bindings(self.state, self.consequences, self.claims)
+            profile.handle.now = self.state.wall
 
     # --- the loop ---------------------------------------------------------------------------------------------------
 
@@ -66,7 +80,7 @@ class LiveScheduler:
             while not self.is_stopping:
                 if not await self.step():
                     await self._wait()
-            while self.bindings.under_way:
+            while self.under_way:
                 self.state.awake.clear()
                 await self.state.awake.wait()
         finally:
@@ -101,7 +115,7 @@ class LiveScheduler:
             return
         due, handle = state.queue.next_due(), None
         if due is not None:
-            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due / SECOND - state.times.now())
+            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due / SECOND - state.now())
             handle = loop.call_later(left, state.awake.set)
         try:
             await state.awake.wait()
@@ -128,28 +142,18 @@ class LiveScheduler:
         if state.engine.profiles and state.engine.is_assumed(pod):
             state.queue.done(pod)
             return
-        began = state.times.now()
+        began = state.now()
         state.log.info(f"pod {pod.key}: attempt {item.attempts}", ATTEMPTS)
         state.observer.began(item)
         decision = await self._decide(item)
         if self.claims is not None:
             self.claims.write_beside()
-        took = state.times.now() - began
+        took = state.now() - began
         self.on_decision(decision)
         state.observer.decided(item, decision, took)
         if decision.host is None:
             state.log.info(f"pod {pod.key}: no node: {decision.error}", OUTCOMES)
-            await self.consequences.not_placed(item, decision)
-            return
-        failure = state.binding.reserve(pod, decision.host)
-        if failure is not None:
-            state.log.info(f"pod {pod.key}: no place on {decision.host}: {failure.text}", OUTCOMES)
-            state.observer.not_bound(pod, state.times.now() - began, is_rejected=failure.is_rejection)
-            await self.consequences.not_assumed(item, decision.host, failure)
-            return
-        if state.is_dry:
-            state.log.info(f"pod {pod.key}: would be bound to {decision.host}", OUTCOMES)
-        self.bindings.start(item, decision.host, began)
+        await self.conclude(item, decision, began)
 
     async def _decide(self, item: QueuedPod) -> Decision:
         """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders do not hold others up."""
@@ -164,3 +168,152 @@ class LiveScheduler:
         except KubeclassicError as error:
             state.log.warning(f"pod {item.pod.key}: {error}")
             return Decision(item.pod, error=str(error), nominated="")
+
+    # --- a binding --------------------------------------------------------------------------------------------------
+
+    def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
+        """The binding goes on beside the cycles of other pods; many are under way at once."""
+        if self.state.is_dry:
+            self.state.log.info(f"pod {attempt.pod.key}: would be bound to {attempt.host}", OUTCOMES)
+        attempt.reserved, attempt.needs_volumes = self.state.now(), self.volumes.is_needed(attempt.pod)
+        self.under_way += 1
+        self.state.spawn(self._counted(work))
+
+    async def _counted(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        finally:
+            self.under_way -= 1
+
+    async def permit(self, attempt: Attempt) -> Failure | None:
+        state = self.state
+        waiting, ended, loop = state.binding.waiting(attempt.pod), asyncio.Event(), asyncio.get_running_loop()
+
+        def on_end() -> None:
+            loop.call_soon_threadsafe(ended.set)
+
+        if waiting is not None:
+            waiting.on_end = on_end
+            while not waiting.is_over:
+                waited = state.now() - attempt.reserved
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(waiting.timeout - waited):
+                        await ended.wait()
+                await state.free()
+                waiting.pass_time(state.now() - attempt.reserved)
+        waited = state.now() - attempt.reserved
+        await state.free()
+        failure = state.binding.permitted(attempt.pod, attempt.host)
+        if waiting is not None:
+            state.observer.permitted("Success" if failure is None else "Unschedulable", waited)
+        return failure
+
+    async def allowed(self, attempt: Attempt) -> None:
+        attempt.allowed = self.state.now()
+
+    async def bind_volumes(self, attempt: Attempt) -> Failure | None:
+        if not attempt.needs_volumes:
+            return None
+        state = self.state
+        plugin = 'running PreBind plugin "VolumeBinding": ' if state.engine.profiles else ""
+        began, text = state.now(), ""
+        try:
+            await self.volumes.bind(attempt.pod.bound_to(attempt.host))
+        except NotWritten as error:
+            text = f"{plugin}{error}"
+        except NotBound as error:
+            text = f"{plugin}binding volumes: {error}" if plugin else str(error)
+        await state.free()
+        state.observer.volumes(state.now() - began, is_failed=bool(text))
+        if not text:
+            return None
+        return state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
+
+    def ended(self, attempt: Attempt, failure: Failure | None) -> None:
+        self._tell_end(attempt, "PreBind", attempt.allowed, failure)
+
+    def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
+        status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
+        self.state.observer.point(attempt.pod, point, status, self.state.now() - began)
+
+    async def write(self, attempt: Attempt) -> Failure | None:
+        pod, host, state = attempt.pod, attempt.host, self.state
+        told = None if self.claims is None else await self.claims.write(self.claims.taken())
+        told = told or await self._until_ready(pod, host)
+        if told is not None:
+            return state.binding.failure(f'running PreBind plugin "DynamicResources": {told}')
+        await state.leading()
+        asked = state.now()
+        error = await self._request(pod, host)
+        await state.free()
+        state.touch()
+        lasts = state.release.live.assumed_pods_expire
+        if lasts is not None:
+            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.seconds, lasts)
+        failure = None if error is None else state.binding.failure(error)
+        self._tell_end(attempt, "Bind", asked, failure)
+        if failure is None:
+            state.observer.bound(attempt.item, state.now(), attempt.began, asked)
+            if not state.is_dry:
+                state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
+            state.recorder.event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {host}")
+        attempt.said = "" if state.engine.profiles else "Binding rejected: "
+        return failure
+
+    async def _until_ready(self, pod: Pod, host: str) -> str | None:
+        """Wait until the devices of *pod* are ready, as their drivers say it in its claims; answers why they are not."""
+        wait, state = self.state.binding.device_wait(pod), self.state
+        if wait is None or not wait.waits(pod):
+            return None
+        state.recorder.event(pod, "Normal", "BindingConditionsPending", f"waiting for binding conditions for device on node {host}")
+        end = state.now() + wait.binding_seconds
+        while (told := wait.readiness(pod)) is None and state.now() < end:
+            await asyncio.sleep(DEVICE_POLL)
+            await state.free()
+        return None if told == "" else told or wait.late_text
+
+    async def _request(self, pod: Pod, host: str) -> str | None:
+        """Ask an extender or the API server to bind; answers the error."""
+        state = self.state
+        binder = binder_of([each for each in state.engine.extenders if isinstance(each, HttpExtender)], pod)
+        try:
+            if binder is not None:
+                await asyncio.to_thread(binder.bind, pod, host)
+            else:
+                await state.api.bind(pod, host)
+        except ApiError as error:
+            if is_unknown(error):
+                # Whether it was carried out: until that is known the pod keeps its place on the node.
+                current = await read_until_answered(state.api, pod, READ_PAUSE, LONGEST_READ_PAUSE)
+                if current is not None and current.uid == pod.uid and current.spec.node_name == host:
+                    return None
+            return f'running Bind plugin "DefaultBinder": {error}' if state.engine.profiles else str(error)
+        except ExtenderError as error:
+            return str(error)
+        return None
+
+    # --- failures ---------------------------------------------------------------------------------------------------
+
+    def given_back(self, attempt: Attempt, failure: Failure) -> None:
+        state = self.state
+        if self.claims is not None:
+            self.claims.write_beside()
+        state.touch()
+        state.awake.set()
+        state.log.info(f"pod {attempt.pod.key}: not bound to {attempt.host}: {failure.text}", OUTCOMES)
+        state.observer.not_bound(attempt.pod, state.now() - attempt.began, is_rejected=failure.is_rejection)
+
+    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None) -> None:
+        state = self.state
+        if attempt is not None and not attempt.is_reserved:
+            state.log.info(f"pod {item.pod.key}: no place on {attempt.host}: {failure.text}", OUTCOMES)
+            state.observer.not_bound(item.pod, state.now() - attempt.began, is_rejected=failure.is_rejection)
+        await self.consequences.failed(item, failure, nominated, attempt)
+        await state.free()
+        state.awake.set()
+
+    async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
+        error = await self.consequences.make_room(pod, plan)
+        if error is not None and not self.victims_leave_first:
+            self.state.log.warning(f"pod {pod.key}: {error}")
+        return error

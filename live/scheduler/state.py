@@ -11,13 +11,9 @@ import attrs
 
 from ...api.objects import KubeObject, Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...core.bindingcycle import BindingCycle
-from ...core.cluster.listings import Listings
-from ...core.engine import Engine
+from ...core.driver import SchedulingState
 from ...core.queue.backoff import Clock, nanoseconds
-from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
-from ...core.router import EventRouter
 from ..process.logs import Log
 from ..process.metering import Metering
 from .events import Recorder, in_seconds
@@ -28,37 +24,23 @@ LEASE_LOOK = 0.1
 """Seconds between two looks whether this replica leads."""
 
 
-@attrs.frozen
-class LiveClocks:
-    """Where time comes from: ``now`` in seconds that never go back, ``wall`` in seconds since 1970."""
-
-    now: Callable[[], float]
-    wall: Callable[[], float]
-
-
 @attrs.define(eq=False)
-class LiveState:
+class LiveState(SchedulingState):
     """The state of one live scheduler. All that changes it happens on the thread of the event loop, so between two awaits nothing changes.
 
     Only a decision for which extenders are called is made on another thread (:meth:`apart`). While it is made events wait, and
     tasks that use the engine wait at :meth:`free`.
     """
 
-    engine: Engine
     api: ClusterApi
     recorder: Recorder
-    times: LiveClocks
+    wall: Callable[[], float]
+    """The time in seconds since 1970."""
     scheduler_name: str = DEFAULT_SCHEDULER
     log: Log = attrs.field(factory=Log)
     observer: Metering = attrs.field(factory=Metering)
     leads: Callable[[], bool] = lambda: True
     """Whether this replica leads for certain; so it is where there is no other one."""
-    is_dry: bool = False
-    """Nothing is written: a binding ends when somebody else has bound the pod."""
-    clock: Clock = attrs.field(init=False)
-    queue: SchedulingQueue = attrs.field(init=False)
-    router: EventRouter = attrs.field(init=False)
-    binding: BindingCycle = attrs.field(init=False)
     awake: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
     """Set when something happened that may let a pod be tried."""
     worker: Executor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
@@ -67,17 +49,15 @@ class LiveState:
     """What goes on beside the cycles: bindings, and pods that are read again."""
 
     def __attrs_post_init__(self) -> None:
-        start = self.times.now()
-        self.clock = Clock(now=nanoseconds(start), origin=nanoseconds(self.times.wall() - start))
-        flow = self.engine.flow
-        self.queue = flow.queue(self.clock)
-        self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
+        start = self.now()
+        self.begin(Clock(now=nanoseconds(start), origin=nanoseconds(self.wall() - start)), self.scheduler_name)
         if isinstance(self.api, DryApi):
             self.api.known = self.router.pods
 
     @property
-    def listings(self) -> Listings:
-        return self.engine.listings
+    def is_dry(self) -> bool:
+        """Nothing is written: a binding ends when somebody else has bound the pod."""
+        return isinstance(self.api, DryApi)
 
     @property
     def release(self) -> Release:
@@ -85,14 +65,19 @@ class LiveState:
 
     # --- time -------------------------------------------------------------------------------------------------------
 
+    @staticmethod
+    def now() -> float:
+        """The time of the event loop, in seconds that never go back."""
+        return asyncio.get_running_loop().time()
+
     def touch(self) -> None:
         """Set the clock, before anything is done that depends on the time. No two events have the same time, as with real clocks."""
-        self.clock.now = max(nanoseconds(self.times.now()), self.clock.now + 1)
+        self.clock.now = max(nanoseconds(self.now()), self.clock.now + 1)
 
     @property
     def timestamp(self) -> str:
         """The time as the API writes it: whole seconds."""
-        return in_seconds(self.times.wall())
+        return in_seconds(self.wall())
 
     async def leading(self) -> None:
         """Wait until this replica leads for certain: before a pod is bound or deleted. It ends if it never leads again."""
@@ -142,10 +127,6 @@ class LiveState:
         self.touch()
         tell(item)
         self.awake.set()
-
-    def pod(self, key: str) -> Pod | None:
-        """The pod ``namespace/name`` as the informer knows it."""
-        return self.router.pods.get(key)
 
     # --- tasks ------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
-from ..client.replies import ApiError
+from ..client.api import ApiError
 from .state import LiveState
 
 
@@ -131,13 +131,13 @@ class VolumeWork:
         except VolumeError as error:
             raise NotWritten(str(error)) from error
         written = await self._write(wanted)
-        end = self.state.times.now() + self.timeout
+        end = self.state.now() + self.timeout
         while True:
             await asyncio.sleep(POLL)
             await self.state.free()
             if self._are_bound(pod, written):
                 return
-            if self.state.times.now() >= end:
+            if self.state.now() >= end:
                 raise NotBound(TIMED_OUT)
 
     async def _write(self, wanted: Iterable[KubeObject]) -> list[KubeObject]:

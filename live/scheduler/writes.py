@@ -7,8 +7,9 @@ pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -18,12 +19,12 @@ from ...api.reading.decode import decode_kind
 from ...api.wire.claimjson import with_finalizers, with_status
 from ...api.wire.ownfields import own_fields
 from ...exceptions import ManifestError
-from ..client.api import Api
-from ..client.replies import ApiError
+from ..client.api import Api, ApiError
 from ..client.resources import PODS, Resource, resource
 from ..client.transport import REFUSED, TransportError
 
 Json = dict[str, Any]
+K = TypeVar("K", bound=KubeObject)
 FAILED, TIMED_OUT = 500, 504
 DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
 CONFLICT, CONFLICTS = 409, 5
@@ -51,43 +52,45 @@ def may_pass(error: ApiError) -> bool:
     return isinstance(error, NoAnswer) or error.status in (500, 503)
 
 
-@attrs.define(eq=False)
-class WireApi:
-    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
+class ClusterApi(ABC):
+    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.api.ApiError`."""
 
-    api: Api
     device_api: str = ""
     """The API group and version in which claims to devices are written."""
     names_requests: bool = False
     """As :attr:`~kubeclassic.core.release.ClientCells.names_device_requests`."""
 
+    @abstractmethod
+    async def ask(
+        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
+    ) -> Json:  # fmt: skip
+        """What the server answers to a request."""
+
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
-        await _answer(self.api.ask("POST", PODS, pod.namespace, pod.name, "binding", _binding(pod, node_name)))
+        await self.ask("POST", PODS, pod.namespace, pod.name, "binding", binding(pod.name, pod.namespace, pod.metadata.uid, node_name))
 
     async def read_pod(self, pod: Pod) -> Pod:
         """The pod as the server has it now."""
-        found = _decoded("Pod", await _answer(self.api.ask("GET", PODS, pod.namespace, pod.name)))
-        assert isinstance(found, Pod)
-        return found
+        return _decoded(Pod, await self.ask("GET", PODS, pod.namespace, pod.name))
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
         """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
         body = _pod_with_status(pod, status, node_name)
-        await _answer(self.api.ask("PUT", PODS, pod.namespace, pod.name, "status", body))
+        await self.ask("PUT", PODS, pod.namespace, pod.name, "status", body)
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         """Change the status of *pod* by a strategic merge patch."""
-        await _answer(self.api.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch))
+        await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
 
     async def delete_pod(self, pod: Pod) -> None:
         """Delete *pod*."""
-        await _answer(self.api.ask("DELETE", PODS, pod.namespace, pod.name, body=DELETE_OPTIONS))
+        await self.ask("DELETE", PODS, pod.namespace, pod.name, body=DELETE_OPTIONS)
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         """Write a volume, for *claim*, or a claim; answers the object with its new version."""
         body = _volume(item, claim)
-        return _decoded(item.kind, await _answer(self.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body)))
+        return _decoded(type(item), await self.ask("PUT", resource(item.kind), item.namespace, item.name, body=body))
 
     async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         """Make a claim to devices, and write its devices to it; as :meth:`put_claim`."""
@@ -96,8 +99,7 @@ class WireApi:
         manifest = {"apiVersion": self.device_api, "kind": "ResourceClaim", **body}
         manifest.pop("status", None)
         claims = resource("ResourceClaim", self.device_api)
-        found = _decoded("ResourceClaim", await _answer(self.api.ask("POST", claims, claim.namespace, "", body=manifest)))
-        assert isinstance(found, ResourceClaim)
+        found = _decoded(ResourceClaim, await self.ask("POST", claims, claim.namespace, "", body=manifest))
         return await self.put_claim(found, replace(claim, metadata=found.metadata), classes)
 
     async def delete_claim(self, claim: ResourceClaim) -> None:
@@ -106,58 +108,64 @@ class WireApi:
         if claim.metadata.finalizers:
             manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(claim.manifest or {})}
             body = with_finalizers(manifest, replace(claim, metadata=replace(claim.metadata, finalizers=())))
-            await _answer(self.api.ask("PUT", claims, *place, body=body))
-        await _answer(self.api.ask("DELETE", claims, *place, body=DELETE_OPTIONS))
+            await self.ask("PUT", claims, *place, body=body)
+        await self.ask("DELETE", claims, *place, body=DELETE_OPTIONS)
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
         claims, place = resource("ResourceClaim", self.device_api), (before.namespace, before.name)
         manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
         if after.metadata.finalizers != before.metadata.finalizers:
-            manifest = await _answer(self.api.ask("PUT", claims, *place, body=with_finalizers(manifest, after)))
+            manifest = await self.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
         for _ in range(CONFLICTS):
             try:
                 body = with_status(manifest, after, classes, self.names_requests)
-                found = await _answer(self.api.ask("PUT", claims, *place, "status", body))
+                found = await self.ask("PUT", claims, *place, "status", body)
             except ApiError as error:
                 manifest = await self._read_again(claims, before, error)
             else:
-                written = _decoded("ResourceClaim", found)
-                assert isinstance(written, ResourceClaim)
-                return written
+                return _decoded(ResourceClaim, found)
         raise ApiError(409, "Conflict", f'resourceclaims "{before.name}" changes all the time')
 
     async def _read_again(self, claims: Resource, before: ResourceClaim, error: ApiError) -> Mapping[str, Any]:
         """The claim after a conflict; raises *error* where it is another one, or the claim has devices that it had not."""
         if error.status != CONFLICT:
             raise error
-        manifest = await _answer(self.api.ask("GET", claims, before.namespace, before.name))
-        found = _decoded("ResourceClaim", manifest)
-        if not isinstance(found, ResourceClaim) or found.status.allocation != before.status.allocation:
+        manifest = await self.ask("GET", claims, before.namespace, before.name)
+        if _decoded(ResourceClaim, manifest).status.allocation != before.status.allocation:
             raise error
         return manifest
 
 
-async def _answer(call: Awaitable[Json]) -> Json:
-    """The answer to *call*; a connection that failed is an error of the API, too."""
-    try:
-        return await call
-    except TransportError as error:
-        raise (ApiError(503, "", str(error)) if error.cause == REFUSED else NoAnswer(0, "", str(error))) from error
-
-
-def _decoded(kind: str, document: Any) -> KubeObject:
+def _decoded(kind: type[K], document: Any) -> K:
     """The object in an answer; raises ApiError for one that cannot be read."""
     try:
-        found = decode_kind(kind, document, strict=False, keeps_manifest=True)
+        found = decode_kind(kind.kind, document, strict=False, keeps_manifest=True)
     except ManifestError as error:
         raise ApiError(200, "", str(error)) from error
-    assert found is not None
+    assert isinstance(found, kind)
     return found
 
 
 @attrs.define(eq=False)
-class DryApi:
+class WireApi(ClusterApi):
+    """The writes as requests to an API server."""
+
+    api: Api
+    device_api: str = ""
+    names_requests: bool = False
+
+    async def ask(
+        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
+    ) -> Json:  # fmt: skip
+        try:
+            return await self.api.ask(method, resource, namespace, name, subresource, body)
+        except TransportError as error:  # a connection that failed is an error of the API, too
+            raise (ApiError(503, "", str(error)) if error.cause == REFUSED else NoAnswer(0, "", str(error))) from error
+
+
+@attrs.define(eq=False)
+class DryApi(ClusterApi):
     """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or deleted it."""
 
     known: dict[str, Pod] = attrs.field(factory=dict)
@@ -165,6 +173,11 @@ class DryApi:
     _written: dict[str, Pod] = attrs.field(factory=dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
     _bindings: dict[str, asyncio.Future[None]] = attrs.field(factory=dict)
+
+    async def ask(
+        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
+    ) -> Json:  # fmt: skip
+        return dict(body or {})
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()
@@ -185,34 +198,10 @@ class DryApi:
         if pod.key not in self.known:
             raise ApiError(404, "NotFound", f'pods "{pod.name}" not found')
         known, written = self.known[pod.key], self._written.get(pod.key)
-        is_newest = written is not None and written.metadata == known.metadata
-        return written if written is not None and is_newest else known
+        return written if written is not None and written.metadata == known.metadata else known
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
-        written = decode_kind("Pod", {**(pod.manifest or {}), "status": status}, strict=False, keeps_manifest=True)
-        if isinstance(written, Pod):
-            self._written[pod.key] = written
-
-    async def patch_status(self, pod: Pod, patch: Json) -> None:
-        return None
-
-    async def delete_pod(self, pod: Pod) -> None:
-        return None
-
-    async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
-        return item
-
-    async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
-        return after
-
-    async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
-        return claim
-
-    async def delete_claim(self, claim: ResourceClaim) -> None:
-        return None
-
-
-ClusterApi: TypeAlias = WireApi | DryApi
+        self._written[pod.key] = _decoded(Pod, _pod_with_status(pod, status))
 
 
 async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: float) -> Pod | None:
@@ -236,10 +225,9 @@ def status_of(pod: Pod) -> Mapping[str, Any]:
 # --- bodies -----------------------------------------------------------------------------------------------------------
 
 
-def _binding(pod: Pod, node_name: str) -> Json:
-    """A Binding of *pod* to a node; the UID keeps it from another pod of the same name."""
-    uid = {"uid": pod.metadata.uid} if pod.metadata.uid else {}
-    metadata = {"name": pod.name, "namespace": pod.namespace, **uid}
+def binding(name: str, namespace: str, uid: str, node_name: str) -> Json:
+    """A Binding of a pod to a node; the UID keeps it from another pod of the same name."""
+    metadata = {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})}
     return {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": node_name}}
 
 
@@ -278,8 +266,6 @@ def _typed(kind: str, manifest: Mapping[str, Any]) -> Json:
     return {**manifest, "kind": kind, "apiVersion": "v1"}
 
 
-MERGE_KEYS: Mapping[str, str] = {"conditions": "type", "podIPs": "ip"}
-"""List -> the field that identifies its entries; other lists are replaced whole."""
 PATCH_TRIES, FIRST_PATCH_PAUSE, PATCH_PAUSE_FACTOR = 4, 0.01, 5.0
 COMPARED = ("status", "reason", "message", "lastProbeTime", "lastTransitionTime")
 
@@ -323,42 +309,22 @@ def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
 
 
 def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
-    """The strategic merge patch from one status to another; empty if they are the same. Fields are in order of name."""
-    changed = _difference(before, after)
+    """The strategic merge patch between two statuses that differ in conditions or in the nominated node; empty if they do not."""
+    changed: Json = {}
+    new: list[Json] = after.get("conditions") or []
+    if new != before.get("conditions", []):
+        if "conditions" in before:
+            known = {one["type"]: one for one in before["conditions"] or ()}
+            changed["$setElementOrder/conditions"] = [{"type": one["type"]} for one in new]
+            new = [{**_difference(known.get(one["type"], {}), one), "type": one["type"]} for one in new if one != known.get(one["type"])]
+        changed["conditions"] = new
+    if (node_name := after.get("nominatedNodeName")) != before.get("nominatedNodeName"):
+        changed["nominatedNodeName"] = node_name
     return {"status": changed} if changed else {}
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> Json:
-    found: Json = {}
-    for key in sorted({*old, *new}):
-        before, after = old.get(key), new.get(key)
-        if before == after and (key in old) == (key in new):
-            continue
-        if key in MERGE_KEYS and key in old and key in new:
-            found |= _merged(key, before or [], after or [])
-        elif isinstance(before, dict) and isinstance(after, dict):
-            found[key] = _difference(before, after)
-        else:
-            found[key] = _sorted(after)
-    return {key: found[key] for key in sorted(found)}
-
-
-def _merged(name: str, before: Sequence[Json], after: Sequence[Json]) -> Json:
-    """A list whose entries are merged by a key: those that changed or came, those that went, and the order of all."""
-    key = MERGE_KEYS[name]
-    old = {one[key]: one for one in before}
-    changed = [_sorted({**_difference(old.get(one[key], {}), one), key: one[key]}) for one in after if one != old.get(one[key])]
-    kept = {one[key] for one in after}
-    gone = sorted((one[key] for one in before if one[key] not in kept), key=str)
-    order = [{key: one[key]} for one in after]
-    return {f"$setElementOrder/{name}": order, name: [*changed, *({"$patch": "delete", key: value} for value in gone)]}
-
-
-def _sorted(value: Any) -> Any:
-    """*value* with the fields of each object in order of name, as Go writes a map."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(one) for one in value] if isinstance(value, list) else value
+def _difference(old: Json, new: Json) -> Json:
+    return {key: new.get(key) for key in sorted({*old, *new}) if key not in old or old[key] != new.get(key)}
 
 
 async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:

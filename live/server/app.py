@@ -15,11 +15,12 @@ from starlette.types import Message, Receive, Scope, Send
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
+from ..scheduler.following import end_at_signals
 from .bodies import BindingArgs, RequestError, to_json
 from .extenderserver import ExtenderService
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, RequestLimiter, ServerLimits
 from .served import TOLERATED, Following, ServedCluster
-from .serving import METRICS_TYPE, SAFE, Listening, Worker, make_server
+from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
 
 T = TypeVar("T")
 WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
@@ -167,27 +168,26 @@ class ServerSite:
         is_ready = self.access is None
         self.app = ExtenderApp(service=ExtenderService(self.cluster), limits=self.limits, is_ready=lambda: is_ready, log=self.log)
 
-    async def serve(self) -> bool:
-        """Serve until a signal ends it; whether it was Ctrl-C."""
-        listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        server, socket = make_server(self.app, self.listening, listening.set_result)
-        following = asyncio.create_task(self._follow(listening))
-        following.add_done_callback(lambda _: setattr(server, "should_exit", server.should_exit or _failed(following)))
+    async def serve(self) -> int:
+        """Serve until a signal ends it, and answer which one."""
+        end, ended_by = end_at_signals()
         try:
-            await server.serve([socket])
+            async with served(self.app, self.listening) as url:
+                following = asyncio.create_task(self._follow(url))
+                following.add_done_callback(lambda task: end.set() if self.access is not None else None)
+                await end.wait()
+                following.cancel()
+                await asyncio.wait([following])
         finally:
-            socket.close()
-            following.cancel()
-            await asyncio.wait([following])
             self.app.worker.close()
-        if _failed(following):
-            await following
-        return server.was_interrupted
+        if not following.cancelled():
+            following.result()
+        return ended_by[0]
 
-    async def _follow(self, listening: asyncio.Future[str]) -> None:
+    async def _follow(self, url: str) -> None:
         """Follow the API server, if there is one; say where the server listens once the cluster is complete."""
         if self.access is None:
-            self.log.info(f"listening on {await listening}")
+            self.log.info(f"listening on {url}")
             return
         async with HttpTransport(self.access) as transport:
             following = Following(
@@ -196,9 +196,4 @@ class ServerSite:
             )  # fmt: skip
             self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
             self.app.seconds_behind = lambda: following.seconds_behind
-            url = await listening
             await following.run(lambda: self.log.info(f"listening on {url}"))
-
-
-def _failed(task: asyncio.Task[None]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is not None

@@ -5,8 +5,10 @@ Only pages of its own address that know its token may ask. No other page learns 
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from http import HTTPStatus
 from typing import Any
 
@@ -14,18 +16,22 @@ import attrs
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from ...api.record import plain
 from ...exceptions import KubeclassicError
-from ...questions.lab.lab import Lab
+from ...questions.lab.lab import Lab, Stopped, helping_words
+from ...questions.whatif.suggestion import Suggestion
 from ...simulation.edits import without_flag
+from ...simulation.input import Observer
 from ..process.logs import Log, to_standard_error
-from .limits import ConnectionGuard, Metrics, RequestLimiter, ServerLimits
-from .serving import Listening, Worker, make_server
+from ..scheduler.following import end_at_signals
+from .limits import ConnectionGuard, Metrics, RequestLimiter, ServerLimits, defect_at
+from .serving import Listening, Worker, served
 
-JSON, BODY_BYTES = "application/json", 2 << 20
+JSON, LINES, BODY_BYTES = "application/json", "application/x-ndjson", 2 << 20
 PAGE, LONGEST_NAME = "lab.html", 100
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 LOST = "expected the address that the lab printed, got a path that there is not"
@@ -54,15 +60,16 @@ class LabApp:
         shown = [Route(path, self.page, methods=["GET"]) for path in ("/{token}/", "/{token}/assets/{name}")]
         self._router = Router([*shown, Route("/{token}/ask", self.ask, methods=["POST"])], redirect_slashes=False)
 
-    async def serve(self, port: int, on_ready: Callable[[str], None]) -> bool:
-        """Serve until a signal ends it; *on_ready* gets the address of the page. Returns whether it was Ctrl-C."""
-        server, socket = make_server(self, Listening(port=port), lambda url: on_ready(f"{url}/{self.token}/"))
+    async def serve(self, port: int, on_ready: Callable[[str], None]) -> int:
+        """Serve until a signal ends it, and answer which one; *on_ready* gets the address of the page."""
+        end, ended_by = end_at_signals()
         try:
-            await server.serve([socket])
+            async with served(self, Listening(port=port)) as url:
+                on_ready(f"{url}/{self.token}/")
+                await end.wait()
         finally:
-            socket.close()
             self.worker.close()
-        return server.was_interrupted
+        return ended_by[0]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, unless it calls the server by another name, comes from another page, or is too large."""
@@ -88,13 +95,63 @@ class LabApp:
         """The answer to a question."""
         if request.headers.get("content-type", "").partition(";")[0] != JSON:
             raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: expected {JSON}")
-        async with self.gate.entered_with_body(request) as body:
+        async with AsyncExitStack() as entered:
+            body = await entered.enter_async_context(self.gate.entered_with_body(request))
+            parts = AnswerParts(asyncio.get_running_loop())
+            answer = asyncio.ensure_future(self.worker.ask(self.lab.answer, body, parts))
+            answer.add_done_callback(lambda _: parts.waiting.put_nowait(None))
+            first = await parts.waiting.get()
+            if first is None:
+                return Response(await _encoded(answer), headers=HEADERS, media_type=JSON)
+            lines = self._lines(first, parts, answer, entered.pop_all())
+            return StreamingResponse(lines, headers=HEADERS, media_type=LINES)
+
+    async def _lines(
+        self, first: Any, parts: AnswerParts, answer: asyncio.Future[Any], entered: AsyncExitStack
+    ) -> AsyncIterator[bytes]:
+        """A line for each of *parts* from the *first* on, and one for the whole *answer*; *entered* is left at the end."""
+        async with entered:
             try:
-                return _json(await self.worker.ask(self.lab.answer, body))
-            except KubeclassicError as error:
-                # It was asked well and cannot be done: an answer like others, so that no browser logs it.
-                return _json({"trouble": without_flag(str(error))})
+                part = first
+                while part is not None:
+                    yield msgspec.json.encode(part) + b"\n"
+                    part = await parts.waiting.get()
+                yield await _encoded(answer) + b"\n"
+            except Exception as error:  # too late for another status
+                self._guard.log.error(defect_at("ask", error))
+                yield msgspec.json.encode({"trouble": "a defect of kubeclassic; its standard error says more"}) + b"\n"
+            finally:
+                parts.is_stopped = True
+                answer.cancel()
 
 
-def _json(value: Any) -> Response:
-    return Response(msgspec.json.encode(value), headers=HEADERS, media_type=JSON)
+@attrs.define(eq=False)
+class AnswerParts(Observer):
+    """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does not wait any more."""
+
+    loop: asyncio.AbstractEventLoop
+    waiting: asyncio.Queue[Any] = attrs.field(factory=asyncio.Queue)
+    """Parts that are not sent yet; None: there will be no more."""
+    is_stopped: bool = False
+
+    def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
+        return nullcontext(lambda word: self._put({"trying": word}))
+
+    def found(self, part: object) -> None:
+        if isinstance(part, Suggestion):
+            self._put({"suggestion": plain(part), "told": helping_words(part)})
+
+    def pause(self) -> None:
+        if self.is_stopped:
+            raise Stopped
+
+    def _put(self, part: Any) -> None:
+        self.loop.call_soon_threadsafe(self.waiting.put_nowait, {"part": part})
+
+
+async def _encoded(answer: asyncio.Future[Any]) -> bytes:
+    try:
+        return msgspec.json.encode(await answer)
+    except KubeclassicError as error:
+        # It was asked well and cannot be done: an answer like others, so that no browser logs it.
+        return msgspec.json.encode({"trouble": without_flag(str(error))})

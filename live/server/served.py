@@ -25,6 +25,7 @@ from ..client.api import Api
 from ..client.resources import PODS
 from ..client.transport import Transport
 from ..informers.informers import Informers, informers_of
+from ..scheduler.writes import binding
 from .bodies import UNPROCESSABLE, BindingArgs, NodesAsked, RequestError, read_object
 from .serving import Worker
 
@@ -310,8 +311,7 @@ class Following:
 
     async def write_binding(self, wanted: BindingArgs) -> str | None:
         """Bind a pod; the answer is the API server's error, or None."""
-        metadata = {"name": wanted.name, "namespace": wanted.namespace, **({"uid": wanted.uid} if wanted.uid else {})}
-        body = {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": wanted.node}}
+        body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
         try:
             await Api(self.transport).ask("POST", PODS, wanted.namespace, wanted.name, "binding", body)
         except KubeclassicError as error:

@@ -6,12 +6,11 @@ import asyncio
 import gc
 import logging
 import os
-import signal
 import socket
 import ssl
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +32,8 @@ IDLE_SECONDS = 120
 GRACE_SECONDS = 30
 """How long requests that run may take once the server has to end."""
 BACKLOG = 512
+LOOK = 0.01
+"""Seconds between two looks whether a server listens."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 """Headers of every answer."""
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -178,63 +179,44 @@ class PatientProtocol(H11Protocol):
             self.transport.abort()
 
 
-class QuietServer(uvicorn.Server):
-    """A server that says when it is ready, and ends well on SIGTERM and Ctrl-C: it finishes what runs."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.on_ready = on_ready
-        self.was_interrupted: bool = False
-        self.force_exit: bool = False
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
-        await super().startup(sockets)
-        if self.started:
-            self.on_ready()
-
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        """A signal asks for the end; a second one does not wait for what runs."""
-        self.was_interrupted |= sig == signal.SIGINT
-        self.force_exit = self.should_exit
-        self.should_exit = True
+class _Server(uvicorn.Server):
+    """A server beside other work, to which signals belong."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A context in which signals end the server, and nothing else."""
-        try:
-            before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        except ValueError:  # signals are for the main thread
-            yield
-            return
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        yield
 
 
-def make_server(
-    app: ASGIApp, listening: Listening, on_ready: Callable[[str], None], *, kind: type[QuietServer] = QuietServer,
-    most_callers: int | None = None,
-) -> tuple[QuietServer, socket.socket]:  # fmt: skip
-    """A server for *app* and its socket; *on_ready* gets the URL, and more than *most_callers* get 503. Raises :class:`ServeError`."""
+@asynccontextmanager
+async def served(
+    app: ASGIApp, listening: Listening, *, most_callers: int | None = None, grace: int = GRACE_SECONDS
+) -> AsyncIterator[str]:  # fmt: skip
+    """A context in which *app* is served; it gives the URL. Requests that run at its end have *grace* seconds.
+
+    More than *most_callers* get 503. Raises :class:`ServeError`.
+    """
     listening.check()
     tls = listening.tls()
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
-    found = listening.socket()
-    url = listening.url(found.getsockname()[1])
+    bound = listening.socket()
     protocol = type("Protocol", (PatientProtocol,), {"header_seconds": HEADER_SECONDS})
-    config = uvicorn.Config(
+    server = _Server(uvicorn.Config(
         app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
-        timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG,
-        limit_concurrency=most_callers, **tls,
-    )  # fmt: skip
-    return kind(config, lambda: on_ready(url)), found
+        timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=grace, backlog=BACKLOG, limit_concurrency=most_callers, **tls,
+    ))  # fmt: skip
+    task = asyncio.create_task(server.serve([bound]))
+    try:
+        while not server.started and not task.done():
+            await asyncio.sleep(LOOK)
+        yield listening.url(bound.getsockname()[1])
+    finally:
+        server.should_exit, server.force_exit = True, not grace
+        await asyncio.gather(task, return_exceptions=True)
+        bound.close()
 
 
-def run_server(serving: Coroutine[Any, Any, bool]) -> bool:
-    """Serve until a signal ends it, on a loop of its own; the answer is that of *serving*."""
+def run_server(serving: Coroutine[Any, Any, int]) -> int:
+    """Serve until a signal ends it, on a loop of its own; answers which one that was."""
     gc.collect()
     with frozen():  # the cluster stays: to scan it again and again would delay answers
         return asyncio.run(serving)

@@ -44,7 +44,7 @@ class Counted:
     still_waiting: int = 0
     """Pods that waited in the cluster and were left out, or that found no node."""
     evicted: Mapping[str, str] = attrs.field(factory=dict)
-    """Pod that had to leave -> the pod that took its place."""
+    """Evicted pod -> the pod that evicted it."""
 
     @property
     def fits(self) -> int:
@@ -213,30 +213,30 @@ class CopyShortage(Record):
 
     resource: str
     nodes: Count
-    """Nodes that have too little of it, and nothing else against the copy but shortages."""
+    """Nodes that have too little of it, and reject the copy only because of shortages."""
     examples: tuple[str, ...]
     """The first of these nodes."""
     left: int
-    """What is free of it on these nodes together."""
+    """The total free amount on these nodes."""
 
 
 class Stop(Record, kw_only=True):
     """Why no more copies were placed."""
 
     message: str
-    """The scheduler's message about the first copy that found no place, or the API server's."""
+    """The message of the scheduler, or of the API server, for the first copy that does not fit."""
     reasons: Counts = field(default_factory=dict)
-    """Reason -> nodes that have it against that copy, the most frequent first. A node can have several."""
+    """Reason -> number of nodes that reject this copy for it, most frequent first. A node can have several."""
     kind: Literal["Unschedulable", "LimitReached", "Forbidden", "SchedulingGated", "SchedulerError"]
-    """Forbidden: the API server refuses the copy. SchedulerError: something went wrong in the decision."""
+    """Forbidden: the API server refuses the copy. SchedulerError: the decision failed."""
     template: str | None = None
     """The template of that copy; null: the limit was reached."""
     shortages: tuple[CopyShortage, ...] = ()
-    """The resources that have run out, that of most nodes first."""
+    """Resources that ran out, most nodes first."""
     stranded: Amounts = field(default_factory=dict)
-    """Resource -> what is free on nodes that are short of something else."""
+    """Resource -> free amount on nodes that lack something else."""
     out_of_reach: Amounts = field(default_factory=dict)
-    """Resource -> what is free on nodes that do not take the copy for another reason than a shortage."""
+    """Resource -> free amount on nodes that reject the copy for a reason other than a shortage."""
 
 
 def at_limit(limit: int) -> Stop:
@@ -295,13 +295,13 @@ class PlacedTemplate(Record):
     """A template, and where its copies are."""
 
     name: str
-    """The name of the pod, or of its workload."""
+    """The name of the pod or workload."""
     fits: Count
     kind: str
-    """Of what the template was read, such as Pod or Deployment."""
+    """The kind in the file, such as Pod or Deployment."""
     namespace: str
     requests: Amounts
-    """What one copy requests, as the release counts it."""
+    """The requests of one copy, as counted by the release."""
     nodes: Counts
 
 
@@ -321,7 +321,7 @@ class Headroom(Record):
 
 
 class PendingPods(Record):
-    """Pods that waited in the cluster."""
+    """Pods that were pending in the cluster."""
 
     placed_first: Count
     """Those that --pending-first placed."""
@@ -337,7 +337,7 @@ class CapacityDocument(ResultDocument, kw_only=True):
     fits: Count
     """How many copies fit, of all templates together."""
     wanted: int | None
-    """How many --pods wants; null: as many as fit."""
+    """How many copies were asked for (--pods); null: as many as fit."""
     templates: tuple[PlacedTemplate, ...]
     nodes: Counts
     """Node -> copies on it; nodes without any are left out. Most copies come first."""
@@ -349,4 +349,4 @@ class CapacityDocument(ResultDocument, kw_only=True):
     excluded_nodes: tuple[str, ...]
     pending: PendingPods
     evicted: Mapping[str, str]
-    """With --preemption: pod that had to leave -> the pod that took its place."""
+    """--preemption: evicted pod -> the pod that evicted it."""

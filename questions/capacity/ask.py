@@ -239,7 +239,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     yield from stop_lines(stop)
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
-        yield f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}"
+        yield f"{count_of(counted.pending, 'pod')} that were pending got a node before the copies{left}"
     if counted.evicted:
         yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
     if found.excluded:
@@ -281,7 +281,7 @@ def requests_told(placed: PlacedTemplate) -> str:
 def stop_lines(stop: Stop) -> Iterator[str]:
     """What has run out, and what is free where no copy can use it."""
     yield from map(_short, stop.shortages)
-    stranded, beyond = "Stranded on nodes that are short of something else", "Out of reach on nodes that turn the pod down"
+    stranded, beyond = "Stranded on nodes that lack something else", "Out of reach on nodes that reject the pod"
     for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
         found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
         if found:

@@ -78,7 +78,7 @@ class Loss(Record):
     reason: str
     """What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like, or a rule."""
     text: str
-    """What the other one says."""
+    """The other configuration's message."""
 
 
 class LossReason(Record):
@@ -93,7 +93,7 @@ class Losses(Record):
 
     pods: tuple[Loss, ...]
     reasons: tuple[LossReason, ...]
-    """How many pods for which reason, the most frequent first."""
+    """Number of pods by reason, most frequent first."""
 
 
 Told = tuple[Cause, str]
@@ -143,13 +143,13 @@ class ComparedConfiguration(Record):
     release: str
     summary: Summary
     fragmentation: Mapping[str, float]
-    """Resource -> the share of the free room on nodes where a waiting pod does not fit."""
+    """Resource -> the share of free capacity on nodes where a pending pod does not fit."""
     nodes_by_use: Mapping[str, Annotated[list[Count], Meta(min_length=10, max_length=10)]]
-    """Resource -> how many nodes are how full, in tenths."""
+    """Resource -> number of nodes by use, in tenths."""
     hosts: Mapping[str, str | None]
     """Pod -> its node in the end."""
     evicted: Mapping[str, str]
-    """Pod that had to leave -> the pod that took its place."""
+    """Evicted pod -> the pod that evicted it."""
 
 
 class ComparedPod(Record):
@@ -179,7 +179,7 @@ class AgreementCounts(Record):
     decisions: Count
     same: Count
     errors: Count
-    """Of these: both ended in an error, such as that of an extender, so that they say nothing."""
+    """Of these: both ended in an error, for example of an extender, so they mean nothing."""
     equally_good: Count
     different: Count
     gated: Count
@@ -192,7 +192,7 @@ class AgreementCounts(Record):
     same_best: Count
     """The same nodes are best."""
     best_within: Count
-    """All best nodes of the second are best for the first, too."""
+    """All best nodes of the second are also best for the first."""
 
 
 class CauseCount(Record):
@@ -241,13 +241,13 @@ class ComparedDecision(Record):
     """Where it makes room by preemption."""
     victims: tuple[str, ...]
     gated: bool
-    """It does not try the pod, for its scheduling gates."""
+    """The pod is not tried, because of its scheduling gates."""
     nodes: tuple[JudgedNode, ...]
-    """How it judges each node in question."""
+    """Its result for each node in question."""
 
 
 class DifferenceCause(Cause, kw_only=True):
-    """Why a configuration decides otherwise than the first one, and how much that matters."""
+    """Why a configuration decides differently from the first one, and how much that matters."""
 
     verdict: Verdict
 
@@ -267,22 +267,22 @@ class DifferingCycle(Record):
 
 
 class ComparisonDocument(ResultDocument, kw_only=True):
-    """The same pods through two or more configurations; the others are compared with the first one."""
+    """The same pods with two or more configurations, each compared with the first one."""
 
     KIND = "Comparison"
     mode: Literal["locked", "free"]
-    """locked: all decide on the same state each time, that of the first one; free: each has its own cluster."""
+    """locked: all decide in the same states, those of the first one; free: each has its own cluster."""
     same: bool
     """Whether all decisions are the same."""
     pods: Count
     """Pods that were to be scheduled."""
     decisions: Count
-    """Tries after a preemption among them."""
+    """Retries after a preemption included."""
     configurations: Annotated[tuple[ComparedConfiguration, ...], Meta(min_length=1)]
     against: tuple[ConfigurationPair, ...]
-    """Each configuration but the first, beside the first."""
+    """Each other configuration compared with the first."""
     differences: tuple[DifferingCycle, ...]
-    """Those in which not all decide the same, in order."""
+    """Decisions that differ, in order."""
 
 
 # --- how often two agree --------------------------------------------------------------------------------------------

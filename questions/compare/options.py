@@ -28,7 +28,7 @@ def _side(name: str) -> Any:
 def shown(count: int, what: str) -> Any:
     """The option for how many decisions text lists."""
     return option(
-        count, types=(int, type(None)), least=0, python=None, help=f"table: list this many {what}.",
+        count, types=(int, type(None)), least=0, python=None, help=f"table: list at most N {what}.",
     )  # fmt: skip
 
 
@@ -39,24 +39,20 @@ def compared_in(common: bool, help: str) -> Any:
 
 @attrs.frozen(repr=False)
 class CompareOptions(ClusterOptions, MorePods):
-    """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
+    """Schedule the pending pods with several configurations, and show which pods get another node, and why.
 
-    A configuration is a release, or a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
-    feature-gates, percentage, tie-break, max-pd-vols, extenders (off, 'record FILE' or 'replay FILE') and rules (MODULE:NAME, as for
-    --rules; several with commas). Up to eight may be given, --a to --h. The others are compared with --a, which also says whose pods wait
-    and in which order they are tried.
+    A configuration is a release, or a list of KEY=VALUE, quoted as in a shell: release, policy, profile, config, provider, feature-gates,
+    percentage, tie-break, max-pd-vols, extenders (off, 'record FILE' or 'replay FILE'), rules (MODULE:NAME, as for --rules; several with
+    commas). Give up to eight, --a to --h. All are compared with --a, which also decides which pods are pending and in which order.
 
-    With --mode locked all decide on the same state each time, and only the decisions of --a take effect, so that no difference is the
-    result of an earlier one. With --mode free each places the pods in its own copy of the cluster: after the first decision that differs
-    the copies differ too, and so later decisions can differ for that reason alone.
+    With --mode locked all decide in the same state, and only the decisions of --a take effect, so no difference follows from an earlier
+    one. With --mode free each has its own copy of the cluster, so later decisions may differ only because earlier ones did.
 
-    A decision is the same; or equally good, if it is another node that --a scores as high as its own; or gated, if only one of
-    the two tries the pod, as the other one knows its scheduling gates; or different. All but the first count as decisions that differ.
-    Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here. Most of them look at a share of the
-    nodes only; percentage=100 on both sides leaves the rules alone to differ.
+    A decision is the same; or equally good: another node that --a scores just as high; or gated: only one side tries the pod, because of
+    scheduling gates; or different. All but the first count as differences. Ties are settled by the key tie-break. Real schedulers
+    may stop searching early; percentage=100 on both sides leaves only the rules to differ.
 
-    -o html writes a single page that needs no other files: who loses a place and for what, why decisions differ, with
-    both tables of each decision; --report FILE writes it besides the usual output. -o csv has a line for each decision that differs.
+    -o html and --report write a page with both score tables of each decision that differs. -o csv has a line per difference.
 
     Exit status 0: all decisions are the same, 1: some are not, 2: bad input.
 
@@ -73,14 +69,14 @@ class CompareOptions(ClusterOptions, MorePods):
     f: GivenScheduler = _side("f")
     g: GivenScheduler = _side("g")
     h: GivenScheduler = _side("h")
-    mode: Mode = compared_in(True, "locked: all on the state of --a; free: each on its own.")
+    mode: Mode = compared_in(True, "locked: all decide in the state of --a; free: each in its own.")
     newer_labels: bool = option(
-        False, "Give nodes the labels of newer releases beside the old ones, as after an upgrade.",
+        False, "Add the node labels of newer releases, as after an upgrade.",
     )  # fmt: skip
     show: int | None = shown(50, "decisions that differ")
 
 
 QUESTION = Question(
     options=CompareOptions, ask="compare:compare", own_first=True, what="the comparison", headers=False,
-    forms=("table", "json", "yaml", "csv", "html"), told_forms="How to write it.", verbose="List every warning, on standard error.",
+    forms=("table", "json", "yaml", "csv", "html"), told_forms="The format.", verbose="List every warning on standard error.",
 )  # fmt: skip

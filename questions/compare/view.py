@@ -56,7 +56,7 @@ from .comparison import (
 MODES = {
     "free": (
         "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
-        " so that scores may differ because of earlier placements, too."
+        " so scores may also differ because of earlier placements."
     ),
     "locked": "All decide on the same state each time, and only the decisions of {first} take effect: no difference results from another.",
 }
@@ -102,9 +102,9 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
     yield Section(parts=[_differences(found, show)])
     yield block(*left_out(found, show))
     yield Section(parts=[_decisions(found), _pods(found)])
-    many = f"The judged nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
+    many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     listed, many = PodList(found).table(), many if len(found.differences) > MOST else ""
-    open_one = "Open a pod to see how each configuration judged the nodes in question, rule by rule."
+    open_one = "Open a pod to see how each configuration evaluated the nodes in question, rule by rule."
     none = "Every decision is the same, and every pod ends on the same node."
     yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
     if ends:
@@ -230,7 +230,7 @@ def headline(found: ComparisonDocument, said: str) -> Iterator[str]:
         yield from (first_line(against) for against in found.against if against.first_difference)
         if count > 1:
             more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
-            yield f"{more}; as each side has its own cluster, that can follow from the first. --mode locked leaves such out"
+            yield f"{more}; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
 
 
 def first_line(against: ConfigurationPair) -> str:
@@ -247,8 +247,8 @@ def hints(against: ConfigurationPair) -> Iterator[str]:
     sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
     if sampled:
         yield (
-            f"{count_of(sampled, 'decision')} of these: the two look at different shares of the nodes;"
-            " with percentage=100 in both configurations each looks at all of them"
+            f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
+            " with percentage=100 in both configurations each evaluates all of them"
         )
 
 
@@ -256,20 +256,20 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
     """The cycles of both: what is the same, what is another of the first one's best nodes, and what is different."""
     first, second, found = against.first, against.second, against.agreement
     also, alone = found.equal_for_both, found.equal_for_second_alone
-    yield f"{found.decisions} decisions of both: {found.same} the same"
+    yield f"{found.decisions} decisions by both: {found.same} the same"
     if found.errors:
         yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
     if found.equally_good:
-        yield f"  {found.equally_good} equally good: another node, which {first} scores as high as its own" + (
-            f"; {second}, too, gives both the same score in {also}" if also else ""
+        yield f"  {found.equally_good} equally good: another node that {first} scores just as high" + (
+            f"; {second} scores both the same in {also}" if also else ""
         )
     if found.different:
-        yield f"  {found.different} different" + (f"; {second} gives both nodes the same score in {alone}" if alone else "")
+        yield f"  {found.different} different" + (f"; {second} scores both nodes the same in {alone}" if alone else "")
     if found.gated:
-        yield f"  {found.gated} gated: one of the two does not try the pod, for its scheduling gates"
+        yield f"  {found.gated} gated: only one side tries the pod, because of its scheduling gates"
     yield (
         f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
-        f" with any tie-break {second} takes one of {first}'s best in {found.best_within}"
+        f" whatever the tie-break, {second} picks one of {first}'s best in {found.best_within}"
     )
 
 
@@ -339,7 +339,7 @@ def _next(found: ComparisonDocument) -> Iterator[NextStep]:
     if len(releases) == 2 and found.differences and all(one.text == f"release={one.release}" for one in found.configurations):
         step, pod = ("upgrade", "--from", releases[0], "--to", releases[1]), found.differences[0].pod
         yield NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod))
-        yield NextStep("Which release on the way changes what:", step)
+        yield NextStep("Which release changes what:", step)
 
 
 def _title(found: ComparisonDocument, at: int) -> str:

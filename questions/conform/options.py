@@ -19,33 +19,32 @@ def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
 
 @attrs.frozen(repr=False)
 class ConformOptions(AskedOptions):
-    """Run the conformance cases in PATHS and compare each answer with the original's.
+    """Run conformance cases and compare each answer with the original's.
 
-    A case is a scheduling problem. Next to a file X.cases.jsonl[.gz] is X.answers.jsonl[.gz] with what the original Go scheduler
-    decided: feasible nodes, every failure reason, every score, the host, the victims. A case can also be a script of the scheduling
-    queue; the answer is what each part of the queue holds after every step. Exit status 0: all identical, 1: any difference, 2: bad
-    input.
+    A case is a scheduling problem in X.cases.jsonl[.gz]; X.answers.jsonl[.gz] has what the original Go scheduler decided: feasible nodes,
+    failure reasons, scores, host, victims. A case can also be a script of the scheduling queue; the answer is the content of the queue
+    after every step. Exit status 0: all identical, 1: any difference, 2: bad input.
 
     \b
     kubeclassic conform cases/1.16 --family taints,preemption --show 1
     """
 
     families: Collection[str] = option(
-        (), "Only these families (the file's name before its first dot).", flags=("--family",), takes="list", converter=_names("families"),
+        (), "Only these families (the file name up to its first dot).", flags=("--family",), takes="list", converter=_names("families"),
         metavar="A,B",
     )  # fmt: skip
     without: Sequence[str] = option(
-        (), f"Leave out the cases that need these: {', '.join(WITHOUT)}.", takes="list", converter=_names("without"), metavar="A,B",
+        (), f"Skip cases that need: {', '.join(WITHOUT)}.", takes="list", converter=_names("without"), metavar="A,B",
     )  # fmt: skip
-    emit: bool = option(False, "Write our answers as JSON Lines instead of comparing; no answers are needed.", python=None)
+    emit: bool = option(False, "Write our answers as JSON Lines instead of comparing.", python=None)
     jobs: int = option(1, "Families to run at once.", least=1)
     details: bool = option(
-        True, "Decide without details, as bench does; compare hosts, errors and victims only.", flags=("--quick",),
+        True, "Decide without details; compare hosts, errors and victims only.", flags=("--quick",),
     )  # fmt: skip
     memory: int | None = option(
-        None, "Cache answers up to this size, such as 64Mi.  [default: 1Gi]", takes="bytes", metavar="BYTES", python=None,
+        None, "The most memory for cached results, such as 64Mi.  [default: 1Gi]", takes="bytes", metavar="BYTES", python=None,
     )  # fmt: skip
-    no_memory: bool = option(False, "Cache no answers: compute everything in every cycle.", python=None)
+    no_memory: bool = option(False, "No cache: compute everything in every cycle.", python=None)
     show: int = option(0, "Print the first N differing cases, field by field.", least=0, shows=False, python=None)
 
     def __attrs_post_init__(self) -> None:
@@ -56,5 +55,5 @@ class ConformOptions(AskedOptions):
 
 QUESTION = Question(
     options=ConformOptions, ask="conform:conform", prints=True, cases=True, page=False, headers=False, forms=("table", "json"),
-    what="the answer, or with --emit the answers,", told_forms="How to write it.",
+    what="the answer, or with --emit the answers,", told_forms="The format.",
 )  # fmt: skip

@@ -94,7 +94,7 @@ class DrainResult(Result):
         """Which nodes the reasons call unschedulable, where none of the input is: those that the drain closes."""
         if any(node.spec.unschedulable for node in self.cluster) or not any("unschedulable" in why for why in self.reasons):
             return None
-        return "the nodes that were unschedulable are those that the drain itself closes: none of the input is cordoned"
+        return "the unschedulable nodes are those that this drain cordons; none is cordoned in the input"
 
     @property
     def moves(self) -> tuple[DrainMove, ...]:

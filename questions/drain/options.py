@@ -15,22 +15,21 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False)
 class DrainOptions(ClusterOptions, MorePods):
-    """Say whether NODES can go: every pod on them is evicted, and placed elsewhere as its controller makes it again.
+    """Say whether NODES can go: every pod on them is evicted, and its replacement is placed elsewhere.
 
-    An argument is a path if there is a file or folder of that name, else a node. Nodes are named, or chosen by --zone and -l, or looked for
-    by --auto. All of them are cordoned, then emptied one after the other. What kubectl drain refuses is refused, by the same flags: pods of
-    DaemonSets, with an emptyDir, without a controller.
+    An argument is a path if a file or folder has that name, else a node. Or select nodes with --zone and -l, or let --auto find them. All
+    are cordoned, then emptied one after the other. As kubectl drain does, it refuses pods of DaemonSets, with an emptyDir, or
+    without a controller, unless the flags allow them.
 
-    Evictions go in rounds. In each, all pods leave that disruption budgets allow; what is made in their place is scheduled and gets ready,
-    and then the budgets allow more. A node that cannot go stays in service, and the others are tried again without it: those that can go
-    can go together. Pods that wait in the cluster are left out, unless --pending-first places them before the first eviction.
+    Evictions go in rounds: each evicts the pods that disruption budgets allow, places their replacements, and counts them as ready. A node
+    that cannot go stays in service, and the others are tried again without it, so the nodes that can go can go together. Pending pods are
+    left out without --pending-first.
 
-    --auto empties the least used nodes first, undoes what fails, and proves at the end that all that it found can go at once. It also says
-    how many could go at most, by what the pods request and the nodes have. Nodes of the control plane stay.
+    --auto starts with the least used nodes, undoes what fails, and verifies at the end that all of them can go at once. Control plane nodes
+    stay.
 
-    With --gone they are not drained but gone, without a node for anybody to ask: budgets do not count, nor do kubectl's flags. Pods of
-    DaemonSets and static pods end with their node; what is made in place of the others is scheduled, with new claims where those come from
-    a template. Exit status 1: some wait.
+    With --gone the nodes fail instead: budgets and kubectl's flags do not count. Pods of DaemonSets and static pods end with their node;
+    replacements of the others are placed, with new claims where those come from a template. Exit status 1: some wait.
 
     Exit status 0: all NODES can go, or --auto found some; 1: not all can, or none; 2: bad input.
 
@@ -47,41 +46,41 @@ class DrainOptions(ClusterOptions, MorePods):
     EXCLUDES = (("gone", "auto"), ("gone", "pod_selector"))
 
     nodes: Sequence[str] = option(
-        (), "A node, where a file has the same name.", flags=("--node",), converter=texts("nodes", "the name of a node"),
+        (), "A node whose name is also that of a file.", flags=("--node",), converter=texts("nodes", "the name of a node"),
         metavar="NAME",
         python="The names of the nodes, one or several; by default those that *zone* and *node_selector* choose.",
     )  # fmt: skip
     scheduler: GivenScheduler = given_scheduler()
-    auto: bool = option(False, "Look for as many nodes as possible that can go together.", common=True)
+    auto: bool = option(False, "Find as many nodes as possible that can go together.", common=True)
     keep: int = option(
-        0, "With --auto: at least N of the nodes that it may choose stay.", least=0, shows=False,
+        0, "With --auto: keep at least N of the selected nodes.", least=0, shows=False,
     )  # fmt: skip
-    zone: str | None = option(None, "Only nodes of this zone; without --auto: all of them.", metavar="ZONE")
+    zone: str | None = option(None, "All nodes of this zone; with --auto: choose among them.", metavar="ZONE")
     node_selector: str | None = option(
-        None, "Only nodes with these labels: pool=general,!gpu; without --auto: all.",
+        None, "All nodes with these labels, such as pool=general,!gpu; with --auto: choose among them.",
         flags=("--node-selector", "--selector", "-l"), common=True, metavar="SELECTOR",
     )  # fmt: skip
     gone: bool = option(
-        False, "The nodes are gone at once, as when a zone fails: which pods find another node, which wait, and what to add.",
+        False, "The nodes fail at once: which pods find another node, which wait, and what to add.",
         common=True,
     )  # fmt: skip
     pending_first: bool = option(
-        False, "Place the pods that wait before the first eviction; else they are left out.",
+        False, "Place pending pods before the first eviction. By default they are left out.",
     )  # fmt: skip
     ignore_daemonsets: bool = option(
-        False, "Pass over pods of DaemonSets; else they keep their node from going.", common=True,
+        False, "Leave pods of DaemonSets on the node; by default they block it.", common=True,
     )  # fmt: skip
     delete_emptydir_data: bool = option(
-        False, "Evict pods with an emptyDir, whose data is lost, too.",
+        False, "Also evict pods with an emptyDir; their data is lost.",
         flags=("--delete-emptydir-data", "--delete-local-data"),
     )  # fmt: skip
-    force: bool = option(False, "Delete pods without a controller; they are not made again.", common=True)
+    force: bool = option(False, "Also evict pods without a controller; they are lost.", common=True)
     recreate_bare: bool = option(
-        False, "Take it that somebody makes pods without a controller again, as for traces.",
+        False, "Assume that pods without a controller are created again, as for traces.",
     )  # fmt: skip
-    disable_eviction: bool = option(False, "Delete pods without asking disruption budgets.")
+    disable_eviction: bool = option(False, "Ignore disruption budgets.")
     pod_selector: str | None = option(
-        None, "Evict only pods with these labels; the others stay.", metavar="SELECTOR",
+        None, "Evict only pods with these labels.", metavar="SELECTOR",
     )  # fmt: skip
 
 
@@ -91,6 +90,6 @@ QUESTION = Question(
     ignored={
         "--dry-run": False, "--grace-period": True, "--timeout": True, "--skip-wait-for-delete-timeout": True, "--chunk-size": True,
     },
-    forms=("table", "wide", "name", "json", "yaml", "csv", "html"), verbose="Say what runs, on standard error.",
-    told_forms="wide: evictions in order too; name: the nodes that can go; csv: one line a node; html: a page.",
+    forms=("table", "wide", "name", "json", "yaml", "csv", "html"), verbose="Log what runs to standard error.",
+    told_forms="wide: with evictions in order; name: nodes that can go; csv: a line per node; html: a page.",
 )  # fmt: skip

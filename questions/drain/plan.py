@@ -212,7 +212,7 @@ def _sorted(names: Sequence[str], cost: Floats) -> list[str]:
 
 
 class DrainMove(Record):
-    """An eviction in whose place another pod finds a node."""
+    """An eviction whose replacement finds a node."""
 
     pod: str
     origin: str = field(name="from")
@@ -228,11 +228,11 @@ class DrainEviction(Record):
     by: str | None
     """The pod that preempts it; null: the drain evicts it."""
     replacement: str | None
-    """The pod that is made in its place; null: it is gone for good."""
+    """Its replacement; null: it is lost."""
     to: str | None
     """The node of that pod."""
     why: str | None = None
-    """--gone: why that pod waits, or why there is none."""
+    """--gone: why the replacement waits, or why there is none."""
     reason: str | None = None
     """--gone: what alone keeps that pod from most nodes, else what most nodes have against it."""
 
@@ -248,7 +248,7 @@ class DrainSummary(Record):
     nodes: Count
     """Of the cluster."""
     asked: Count
-    """Nodes that were asked about, or that a search could choose."""
+    """Nodes that were given, or that the search could choose."""
     can: Count
     evictions: Count
     moved: Count
@@ -258,9 +258,9 @@ class DrainSummary(Record):
     waiting: Count
     """Pods that found none even then."""
     left_out: Count
-    """Pods that wait and were left out: neither placed nor in anybody's way."""
+    """Pending pods that were left out."""
     without_node: Count = 0
-    """--gone: pods that are made anew and find no node."""
+    """--gone: replacements that find no node."""
 
 
 class DrainDocument(ResultDocument, kw_only=True):
@@ -272,22 +272,22 @@ class DrainDocument(ResultDocument, kw_only=True):
     can: tuple[str, ...]
     """The nodes that can go, all together, in the order in which they are emptied."""
     cannot: Mapping[str, str]
-    """The other nodes that were asked about, or that a search could choose, and why each has to stay."""
+    """The other nodes that were given, or that the search could choose, and why each has to stay."""
     moves: tuple[DrainMove, ...]
-    """The evictions in whose place another pod finds a node."""
+    """Evictions whose replacement finds a node."""
     evictions: tuple[DrainEviction, ...]
     """All pods that leave a node, in order."""
     staying: tuple[StayingPod, ...]
-    """Pods that a drain leaves on nodes that can go; --gone: that end with them."""
+    """Pods that stay on nodes that can go; --gone: that end with them."""
     budgets: tuple[BudgetUse, ...]
     """The PodDisruptionBudgets of pods that leave."""
     searched: bool
-    """The nodes that can go were looked for; a larger set can still exist."""
+    """The nodes were found by --auto; a larger set may exist."""
     summary: DrainSummary
     gone: bool = False
-    """The nodes are gone at once: can has all of them."""
+    """The nodes fail at once; `can` has all of them."""
     add_nodes: Names = ()
-    """--gone: options of kubeclassic capacity that ask which nodes to add; empty: none."""
+    """--gone: options for kubeclassic capacity to find nodes to add; empty: none."""
 
     @property
     def ok(self) -> bool:

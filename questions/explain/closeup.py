@@ -25,7 +25,7 @@ def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
     """All about the node of *close*."""
     report = found.report_of(close.node)
     fails = f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""
-    whole = [f"Decided before any node was looked at: {reason}" for reason in close.whole_pod]
+    whole = [f"Decided before any node was evaluated: {reason}" for reason in close.whole_pod]
     yield block(*paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]))
     rules = [rules_table(found, close)] if close.verdicts else []
     yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=SEEN)

@@ -22,19 +22,19 @@ class ExplainOptions(ClusterOptions, MorePods):
     pod: str | Pod | Mapping[str, Any] = option(
         takes="argument", types=(object,),
         help="``namespace/name``, a name, a workload such as ``deploy/web``, or a pod or manifest that is not in the cluster. A pod that "
-        "has a node is decided as if it had none.",
+        "has a node is scheduled as if it had none.",
     )  # fmt: skip
     scheduler: GivenScheduler = given_scheduler()
     namespace: str | None = option(
         None, "The namespace of POD.", flags=("-n", "--namespace"), common=True, metavar="NAME",
     )  # fmt: skip
     node: str | None = option(
-        None, "All about this node: each rule in order with its verdict, room, scores.", metavar="NAME",
+        None, "Everything about this node: each rule in order with its result, free room, scores.", metavar="NAME",
     )  # fmt: skip
     every: bool = option(
-        False, "Show every node, not only the best and the nearest ones; or every change that helps.", flags=("--all",),
+        False, "Show all nodes, not only the best and nearest; or all changes that help.", flags=("--all",),
     )  # fmt: skip
-    alone: bool = option(False, "Explain on the cluster as it is, without scheduling the pods before it.")
+    alone: bool = option(False, "Do not schedule other pending pods first.")
 
     def waiting(self) -> GivenCluster:
         """The pods that wait besides those of the cluster: the one that is asked about too, unless it is given by name."""
@@ -60,15 +60,14 @@ class ExplainOptions(ClusterOptions, MorePods):
 class WhatIfOptions(ExplainOptions):
     """Say why POD goes where it goes, or nowhere.
 
-    If it finds no node: the reasons against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
-    If it finds one: how the nodes that fit score, which rule decided, and why the others do not fit.
+    If it finds no node: why nodes reject it, the nearest nodes first, and whether preemption would help. If it finds one: the scores of the
+    nodes that fit, the rule that decided, and why the others do not fit.
 
-    POD is namespace/name, or name. It may be a workload too: deploy/web, sts/db, ds/agent, job/report, rs/..., by kubectl's short
-    names. Then all its pods have their turn, and the first that finds no node is explained; if all find one, one pod stands for all.
-    The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same.
-    A pod that has a node is decided as if it had none, and as if it were not there: why is it on that node, could it be elsewhere?
+    POD is namespace/name, or name, or a workload: deploy/web, sts/db, ds/agent, job/report, rs/... For a workload all its pods take
+    their turn, and the first without a node is explained; if all find one, one of them is. Pods that `kubeclassic simulate` tries earlier
+    are scheduled first, so both agree. A pod that has a node is scheduled as if it were new: why is it on that node, could it be elsewhere?
 
-    With --what-if: what would help, the changes that disturb least first. Edits are for --set, which takes them as they are printed.
+    With --what-if: what would help, least disturbing changes first. Pass the edits to --set as they are printed.
 
     Exit status 0: it finds a node, if only by evicting others, or all pods of the workload do (with --node: it fits there; with
     --what-if: or something helps), 1: it does not, 2: bad input.
@@ -84,16 +83,16 @@ class WhatIfOptions(ExplainOptions):
     EXCLUDES = (("want", "node", "--want NODE asks about it"), ("what_if", "node", "--want NODE asks about it"))
 
     what_if: bool = option(
-        False, "Tell the smallest changes after which the pod fits. Each is tried.", common=True, python=None,
+        False, "Find the smallest changes that help; each is tested.", common=True, python=None,
     )  # fmt: skip
     want: str | None = option(
-        None, "As --what-if, for this node: what keeps the pod from it, and what would bring it there.", common=True,
+        None, "Like --what-if, for this node: what keeps the pod from it, and what would bring it there.", common=True,
         metavar="NODE", wanted="the name of a node", python="The node that the pod should get; without it any node will do.",
     )  # fmt: skip
 
 
 QUESTION = Question(
     options=WhatIfOptions, ask="whatif:explained_or_helped", outputs=["--node", "--all"], what="the record", headers=False,
-    verbose="Say what runs, on standard error.",
-    told_forms="wide: how each score comes about; csv: one line a node; html: a page.",
+    verbose="Log what runs to standard error.",
+    told_forms="wide: how each score is made up; csv: a line per node; html: a page.",
 )  # fmt: skip

@@ -174,9 +174,9 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
     yield Section("What is missing", on_page(*found.missing, look=""))
     yield Section("Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions")
     if found.rules and found.nodes:
-        lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
+        lead = "✓ passed, ✗ rejected, · not asked. Nodes with the same results share a line; the rule that decides is marked."
         idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
-        rest = f"The pod wants nothing that these rules look at: {idle}." if idle else ""
+        rest = f"These rules do not apply to the pod: {idle}." if idle else ""
         yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
 
 
@@ -223,7 +223,7 @@ def of_workload(question: PodQuestion, pod: Pod) -> str:
     """Which pod of its workload it is, and how many of them find a node."""
     count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
     if waiting:
-        which = f"{quoted(pod.name)} waits" if len(waiting) == 1 else f"{quoted(pod.name)} is the first that waits"
+        which = f"{quoted(pod.name)} waits" if len(waiting) == 1 else f"{quoted(pod.name)} is the first without a node"
         those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
         return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
     others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
@@ -237,7 +237,7 @@ def _still_there(found: Explanation, node: str) -> str:
     if host == node:
         return "It would stay there."
     if not report.fits:
-        return f"Its node would not take it any more: {'; '.join(report.reasons)}."
+        return f"Its node would reject it now: {'; '.join(report.reasons)}."
     if choice is not None and node in choice.ties:
         return f"Its node is as good as {host}: both have the best total, {choice.best:,}."
     if report.total is None or choice is None:
@@ -260,7 +260,7 @@ def _why(found: Explanation) -> Iterator[str]:
     if host is None:
         yield _no_host(found)
     elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
-        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is looked at."
+        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is evaluated."
     elif choice is None:
         yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
@@ -274,7 +274,7 @@ def reached(found: Explanation) -> Iterator[str]:
     counts = found.counts
     if counts.visited < counts.nodes and found.choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
-        looked = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
+        looked = f"The search stopped after {counts.visited:,} of {count_of(counts.nodes, 'node')}, when it had found enough"
         yield f"{looked}; of the others {more:,} would fit too."
 
 

@@ -27,7 +27,7 @@ from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.differences import differing
 from ...simulation.edits import without_flag
 from ...simulation.explain.clusterfacts import taint_text
-from ...simulation.input import SILENT, Input
+from ...simulation.input import SILENT, Input, Observer
 from ...simulation.scenario import Files
 from ..capacity.ask import capacity
 from ..capacity.options import CapacityOptions
@@ -36,6 +36,7 @@ from ..explain.options import WhatIfOptions
 from ..simulate.ask import SimulationRun
 from ..simulate.options import SimulationOptions
 from ..whatif.ask import explained_or_helped, outcome_of
+from ..whatif.suggestion import Suggestion
 from .rules import StateRules, read_rules
 from .scenarios import LabScenarios
 from .states import Json, LabState
@@ -44,6 +45,10 @@ from .warmengines import WarmEngines
 MOST_ROWS, KEPT_CLUSTERS = 200, 60
 T = TypeVar("T")
 RULES_FILE, PODS_FILE = "lab-rules.json", "lab-pods.json"
+
+
+class Stopped(Exception):
+    """Raised by an observer that ends a search whose answer nobody waits for any more."""
 
 
 class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,14 +105,17 @@ class Lab:
     def __attrs_post_init__(self) -> None:
         self.scenarios = LabScenarios(self.files, self.cron_jobs)
 
-    def answer(self, body: bytes) -> Json:
-        """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done."""
+    def answer(self, body: bytes, observer: Observer = SILENT) -> Json:
+        """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done.
+
+        *observer* learns of each change that helps as soon as it is found, and may end the search by an exception.
+        """
         try:
             asked = msgspec.json.decode(body, type=LabQuestion)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
-        began = process_time()
-        found: Json = getattr(self, f"_{asked.question}")(asked.state or self.start, asked)
+        began, more = process_time(), (observer,) if asked.question == "explain" else ()
+        found: Json = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
         return {**found, "seconds": round(process_time() - began, 4)}
 
     @contextmanager
@@ -149,16 +157,18 @@ class Lab:
             "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
         }  # fmt: skip
 
-    def _explain(self, state: LabState, asked: LabQuestion) -> Json:
+    def _explain(self, state: LabState, asked: LabQuestion, observer: Observer) -> Json:
         """Why a pod goes where it goes, or what would help it."""
         options = _options(WhatIfOptions, asked, str)
         with self.input(state) as given:
-            result = explained_or_helped(given, options, SILENT)
+            try:
+                result = explained_or_helped(given, options, observer)
+            except Stopped:  # nobody waits for the answer; the scheduler is as before
+                return {}
         document: Any = result.document
         if isinstance(result, ExplainResult):
             return {**plain(replace(document, nodes=_shown(document.nodes, document.host))), "verdict": str(result.view().verdict)}
-        told = [[outcome_of(one), one.is_costly, one.is_edit] for one in result.suggestions]
-        return {**plain(document), "told": told}
+        return {**plain(document), "told": list(map(helping_words, result.suggestions))}
 
     def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
         """How many more pods fit."""
@@ -240,6 +250,11 @@ class Lab:
         rows = [[*key, now.rows[key]] for key in keys if key in now.rows]
         gone = [key for key in keys if key not in now.rows]
         return {"number": now.number, "since": seen if seen in self._clusters else None, "rows": rows, "gone": gone}
+
+
+def helping_words(found: Suggestion) -> tuple[str, bool, bool]:
+    """What comes of a change that helps, in words; whether that costs others their node; whether it is an edit."""
+    return outcome_of(found), found.is_costly, found.is_edit
 
 
 def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:

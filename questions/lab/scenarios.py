@@ -43,8 +43,10 @@ class LabScenarios:
         edits = Edits.parse(state.edits, defaults=self.files.defaults)
         before, late = edits.split()
         of_nodes = [edit for edit in before if edit.kind == "Node"]
-        # What makes pods reads of nodes their labels and taints, and only for DaemonSets: others are made later, too.
-        if not any(step.name in ("labels", "taints") for edit in of_nodes for one in edit.changes for step in one.path):
+        # Only DaemonSets make pods by what nodes are, by their labels and taints: else edits of nodes are made later, too.
+        has_daemons = self.files.loaded.raw.get("DaemonSet") or any(one.get("kind") in ("DaemonSet", "List") for one in state.pods)
+        names = {step.name for edit in of_nodes for one in edit.changes for step in one.path}
+        if not has_daemons or names.isdisjoint(("labels", "taints")):
             before, late = [edit for edit in before if edit.kind != "Node"], [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
         key: tuple[Any, ...] = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))

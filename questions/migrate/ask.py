@@ -390,7 +390,7 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     """What to do next, the most urgent first."""
     option = "policy" if report.source == "Policy" else "profile"
     if against.agreement.different or against.agreement.gated:
-        yield "Look at each decision that is different, and ask whether you can accept it."
+        yield "Check whether each decision that differs is acceptable."
         may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
         spread = [" or try --selector-spread,"] * may_spread
         pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
@@ -401,12 +401,12 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     if any("left out" in note.text for note in report.notes):
         yield "Read the notes on what was left out, and replace what you rely on."
     if not report.newer_labels:
-        yield "Check once more with --newer-labels if nodes get the labels of newer releases with the upgrade."
+        yield "Check again with --newer-labels if the upgrade adds the newer node labels."
     if report.profile.get("extenders"):
         how = "the check did not call them" if report.left_out else "the check called them, or took their kept answers"
         yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
-    yield f"Let the profile decide beside the scheduler that runs, before it replaces it: {shadow}"
+    yield f"Compare it with the running scheduler before you replace that: {shadow}"
     yield "Start kube-scheduler with it: kube-scheduler --config profile.yaml"
 
 

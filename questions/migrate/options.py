@@ -25,25 +25,25 @@ class MigrateOptions(AskedOptions):
     NEEDS = (("newer_labels", "check"), ("extenders", "check"))
 
     release: str | None = option(
-        None, "The release that runs it now; of a Policy one without Policies is short for --to."
-        f"  [default: {DEFAULT_RELEASE}; of profiles the newest that reads them]", wanted=WANTED_RELEASE, metavar="RELEASE",
+        None, "The release that runs it now; for a Policy, a release without Policies means --to."
+        f"  [default: {DEFAULT_RELEASE}; for profiles the newest that reads them]", wanted=WANTED_RELEASE, metavar="RELEASE",
     )  # fmt: skip
     to: str = option(
-        DEFAULT_FRAMEWORK, f"The release that is to run the profile.  [default: {DEFAULT_FRAMEWORK}]", wanted=WANTED_RELEASE,
+        DEFAULT_FRAMEWORK, f"The release that will run the profile.  [default: {DEFAULT_FRAMEWORK}]", wanted=WANTED_RELEASE,
         shows=False, metavar="RELEASE",
     )  # fmt: skip
     gates: Mapping[str, bool] | str | None = option(
-        None, "Gates that differ from the release's defaults.", flags=("--feature-gates",), metavar="A=true,...", types=(str, Mapping),
+        None, "Feature gates that differ from the defaults.", flags=("--feature-gates",), metavar="A=true,...", types=(str, Mapping),
         wanted=declared_of(FIELDS["gates"]).wanted,
     )  # fmt: skip
-    selector_spread: bool = option(False, "Spread pods with plugin SelectorSpread, the old formula (to 1.28).")
+    selector_spread: bool = option(False, "Spread pods with plugin SelectorSpread, the old formula (up to 1.28).")
     check: GivenCluster | None = option(
-        None, "A cluster on which both decide on every pod that waits, on the same state.", flags=("--check",), takes="python",
+        None, "A cluster in which both decide on every pending pod, in the same state.", flags=("--check",), takes="python",
     )  # fmt: skip
     newer_labels: bool = option(
-        False, "Check with the node labels of newer releases beside the old ones, as after an upgrade.",
+        False, "Add the node labels of newer releases for --check, as after an upgrade.",
     )  # fmt: skip
     extenders: str | None = option(
         None, _EXTENDERS.help, takes="extenders", types=(str,), wanted=_EXTENDERS.wanted, metavar=_EXTENDERS.metavar,
     )  # fmt: skip
-    show: int | None = option(20, "Show at most this many different decisions.", least=0, types=(int, type(None)), python=None)
+    show: int | None = option(20, "List at most N decisions that differ.", least=0, types=(int, type(None)), python=None)

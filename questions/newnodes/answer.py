@@ -213,15 +213,15 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     added: tuple[AddedNodes, ...]
     """A row a kind, for the pods that find a node; empty if none is needed or enough."""
     not_taken: tuple[KindNotTaken, ...]
-    """Kinds of which none is added though others are, and why."""
+    """Kinds of which none is added although others are, and why."""
     placed: bool
-    """Whether each pod finds a node with them."""
+    """Whether every pod finds a node with them."""
     with_one_fewer: str | None
     """What happens with one node less of each kind that is added; null if none is added."""
     cost: float | None
     """Of all new nodes; null if no number is enough."""
     pods: Count
-    """How many pods want a node."""
+    """How many pods need a node."""
     nodes: tuple[NewNode, ...]
     """The new nodes."""
     one_fewer: tuple[FewerNodes, ...]
@@ -232,7 +232,7 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     daemons: Mapping[str, tuple[str, ...]]
     """Kind -> the DaemonSets of which a new node of it has a pod."""
     evicted: Mapping[str, str]
-    """With --preemption: pod that had to leave -> the pod that took its place."""
+    """--preemption: evicted pod -> the pod that evicted it."""
     most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
     simulated: Count
     """How many mixes were simulated."""

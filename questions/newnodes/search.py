@@ -64,7 +64,7 @@ class MixTrial:
     """Those of them that have none, in the order in which they were tried."""
     nodes: tuple[NewNode, ...]
     evicted: Mapping[str, str]
-    """Pod that had to leave -> the pod that took its place."""
+    """Evicted pod -> the pod that evicted it."""
 
     @property
     def is_placed(self) -> bool:

@@ -13,25 +13,24 @@ from ..options import AskedOptions, Question, option
 
 @attrs.frozen(repr=False)
 class PolicyCheckOptions(AskedOptions):
-    """Show what runs under the Policy in FILE (- is standard input), with warnings of what is accepted but never runs.
+    """Show what runs under the Policy in FILE (-: standard input), and warn of rules that are accepted but never run.
 
-    From 1.17 to 1.22 a release makes plugins of a Policy; then these are shown.
+    For 1.17 to 1.22, which turn a Policy into plugins, these are shown.
 
-    FILE may also hold a KubeSchedulerConfiguration: one that points to a Policy or names a provider (v1alpha1), or one with profiles, of
-    any version that the release reads. Either may be in a ConfigMap, in a List, or beside other objects. Every fault is listed, not the
-    first alone.
+    FILE may also contain a KubeSchedulerConfiguration: one that refers to a Policy or provider (v1alpha1), or one with profiles, of any
+    version the release reads; alone, in a ConfigMap, in a List, or among other objects. All errors are listed.
 
-    Exit status 0: accepted, 1: the release refuses it, 2: bad input.
+    Exit status 0: accepted, 1: refused by the release, 2: bad input.
 
     \b
     kubeclassic policy check scheduler.json --release 1.13
     """
 
     release: str | None = option(
-        None, f"The release that is to read it.  [default: {DEFAULT_RELEASE}; of profiles the newest that reads them]",
+        None, f"The release that reads it.  [default: {DEFAULT_RELEASE}; for profiles the newest that reads them]",
         metavar="RELEASE",
     )  # fmt: skip
-    gates: str | None = option(None, "Gates that differ from the release's defaults.", flags=("--feature-gates",), metavar="A=true,...")
+    gates: str | None = option(None, "Feature gates that differ from the defaults.", flags=("--feature-gates",), metavar="A=true,...")
     rules: Sequence[str] = option(
         (), "Your own rules: a Python file or module, and the Catalogue in it.", takes="places", metavar="FILE.py:NAME",
     )  # fmt: skip

@@ -51,12 +51,11 @@ from ..result import Result, Row
 from .history import KEPT, NodesAt, PodHistory, ReplayHistory, columns
 from .inputs.inputs import InputOptions, Inputs, read_inputs
 from .inputs.times import DURATION, parse_duration
-from .inputs.traces import Reading
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
-from .recording import Recording, printed, summary
+from .recording import Places, Recording, printed, summary
 from .replay import Replay
-from .settings import Delays, Places
+from .simulatedcluster import Delays
 
 Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
@@ -178,14 +177,13 @@ def replayed(
     inputs, spec = given.inputs, given.spec
     until = _seconds("until", options.until)
     made = Replay(inputs, given.engine, _delays(options), spec.seed, next(iter(spec.scheduler_names)), options.recreate, until)
-    history = None if places.report is None else ReplayHistory()
-    recording = Recording(made, places, watcher=history, sink=sink)
+    history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
+    recording = Recording(made, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
     with recording.writing(), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
         for steps in recording.run():
             if steps % PROGRESS_STEPS == 0:
                 progress(made.position + made.workload.position, duration(made.now))
-        recording.end()
     if history is not None:
         history.end(made)
     names = columns(inputs.resources)
@@ -213,7 +211,7 @@ def choices_of(options: ReplayOptions) -> dict[str, Any]:
     """What *options* say of reading, as :class:`~.InputOptions` has it."""
     run_time = _seconds("run_time", options.run_time)
     return {
-        "reading": Reading(ignore_times=options.ignore_times, as_recorded=options.as_recorded, run_time=run_time),
+        "ignore_times": options.ignore_times, "as_recorded": options.as_recorded, "run_time": run_time,
         "compress": options.compress_time, "defaults": options.defaults, "cron_jobs": options.cron_jobs, "strict_fields": options.strict,
     }  # fmt: skip
 
@@ -376,7 +374,7 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
 
 
 def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
-    series = history.record({}, found.resources)["series"]
+    series = history.columns(found.resources)
     if len(series["time"]) < 2:
         yield from on_page("Nothing happened after the first instant.")
         return

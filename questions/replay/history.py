@@ -29,7 +29,8 @@ def row_of(replay: Replay) -> list[Any]:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
     cluster = replay.cluster
     tally, ledger = cluster.tally, cluster.ledger
-    counts = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
+    told = tally.events["Scheduled"], tally.events["Finished"], tally.evicted
+    counts = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, *told]
     return [*counts, *_resources(replay)]
 
 
@@ -141,8 +142,8 @@ class NodesAt:
 class ReplayHistory:
     """Follows a replay from its begin."""
 
-    counts: Counter[str] = attrs.field(factory=Counter)
-    """Kind of event -> how many."""
+    counts: Counter[str]
+    """Kind of event -> how many: those of the replay."""
     news: list[Record] = attrs.field(factory=list)
     lost: list[Record] = attrs.field(factory=list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
@@ -160,7 +161,6 @@ class ReplayHistory:
     def event(self, record: Record) -> None:
         """An event of the journal."""
         kind = record["event"]
-        self.counts[kind] += 1
         if kind not in USUAL and len(self.news) < KEPT:
             self.news.append(record)
         if "pod" in record:
@@ -209,15 +209,15 @@ class ReplayHistory:
             self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
         self.last = _moment(replay.now, replay.cluster.ledger, with_pods=True)
 
-    def record(self, summary: Record, resources: Sequence[str]) -> Record:
-        """The summary's fields, counts of events, and the series by column, with the share in use: the record that pages have."""
+    def columns(self, resources: Sequence[str]) -> Record:
+        """The series by column, with the share in use."""
         names = columns(resources)
         rows = self.series.kept()
         series = {name: [row[at] for row in rows] for at, name in enumerate(names)}
         for name in resources:
             pairs = zip(series[f"{name}.used"], series[f"{name}.capacity"], strict=True)
             series[f"{name}.use"] = [used / capacity if capacity else None for used, capacity in pairs]
-        return {"summary": summary, "events": dict(self.counts), "series": series}
+        return series
 
 
 def _moment(time: float, ledger: Ledger, *, with_pods: bool) -> NodesAt:

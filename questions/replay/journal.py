@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -190,17 +191,24 @@ Sink = Callable[[EventData], None]
 
 @attrs.define(eq=False, repr=False)
 class ReplayJournal:
-    """Passes each event to *sink*, as plain data."""
+    """The log of a replay, which passes each event to *observers* as plain data."""
 
     clock: Clock
-    sink: Sink = lambda event: None
+    counts: Counter[str]
+    """Kind of event -> how many."""
+    observers: list[Sink] = attrs.field(factory=list)
 
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""
         found: EventData = msgspec.to_builtins(event)
         found["time"] = plain(self.clock.seconds)
-        self.sink(found)
+        self._tell(found)
 
     def end(self, summary: ReplaySummary) -> None:
         """Log the last event."""
-        self.sink(as_data(ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary))))
+        self._tell(as_data(ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary))))
+
+    def _tell(self, event: EventData) -> None:
+        self.counts[event["event"]] += 1
+        for observe in self.observers:
+            observe(event)

@@ -2,20 +2,149 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import os
+import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import attrs
+import msgspec
 
 from ...api.reading.notices import input_warnings
+from ...exceptions import KubeclassicError
 from .history import ReplayHistory, Series, columns
 from .journal import EventData, ReplaySummary, Sink
-from .outputs import PARQUET, GrowingFile, as_csv_line, as_json_line, write_parquet
 from .replay import Replay
-from .settings import Places
+
+PARQUET = ".parquet"
+"""How the name of a Parquet file ends."""
+
+
+class ResultFileError(KubeclassicError):
+    """A file of results cannot be written."""
+
+
+@contextmanager
+def os_errors(path: object) -> Iterator[None]:
+    """Inside, an error of the system becomes one that says that *path* cannot be written; not so a pipe that its reader closed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def check_places(places: Places) -> None:
+    """Raise :class:`ResultFileError` for a file that is written at the end, or as it comes, where none can be."""
+    from tempfile import NamedTemporaryFile
+
+    for path in filter(None, (places.events, places.series, places.report)):
+        with os_errors(path):
+            try:
+                mode = path.stat().st_mode
+            except FileNotFoundError:
+                mode = 0
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(21, "is a directory")
+            if mode == 0 or (stat.S_ISREG(mode) and path.suffix == PARQUET):
+                with NamedTemporaryFile(dir=path.resolve().parent):
+                    pass
+            elif not os.access(path, os.W_OK):
+                raise PermissionError(13, "permission denied")
+
+
+@contextmanager
+def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
+    """What appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for example if the disk is full.
+
+    An error inside leaves no file; devices, pipes and links stay as they are.
+    """
+    with os_errors(path):
+        stream = path.open("wb")
+
+    def write(data: bytes) -> None:
+        with os_errors(path):
+            stream.write(data)
+
+    try:
+        yield write
+    except Exception:
+        with suppress(OSError):
+            stream.close()
+        with suppress(OSError):
+            if path.is_file():
+                os.truncate(path, 0)
+                if not path.is_symlink():
+                    path.unlink()
+        raise
+    finally:
+        stream.close()
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+_ALIKE = {str, int, bool, type(None)}
+
+
+def as_json_line(record: EventData) -> bytes:
+    """A record as a line of JSON, as Python's own JSON writes it: numbers near zero and huge ones have another form in msgspec's."""
+    for value in record.values():
+        if type(value) not in _ALIKE and not (type(value) is float and 1e-3 < value < 1e15):
+            return f"{_JSON.encode(record)}\n".encode()
+    return msgspec.json.encode(record) + b"\n"
+
+
+def as_csv_line(values: Sequence[Any]) -> bytes:
+    """Values as a line of CSV."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue().encode()
+
+
+def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a table as Parquet, whole or not at all. Raises :class:`ResultFileError`, also if pyarrow is not installed."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
+    table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
+    place = path.resolve()
+    scratch = place.with_name(f".{path.name}.part")
+    with os_errors(path):
+        try:
+            parquet.write_table(table, scratch)
+            os.replace(scratch, place)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+
+def _column(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:
+    """A column, whose numbers are all floats if one of them is."""
+    values = [row[column] for row in rows]
+    is_float = any(isinstance(value, float) for value in values)
+    return [None if value is None else float(value) for value in values] if is_float else values
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Places:
+    """Where results go. What has no path is not written."""
+
+    events: Path | None = None
+    series: Path | None = None
+    series_every: float = 0.0
+    keeps_series: bool = False
+    """Rows that are not written as they come are kept."""
+    report: Path | None = None
+    """A page of the whole, which is written at the end."""
 
 
 def printed(record: EventData) -> None:
@@ -25,90 +154,53 @@ def printed(record: EventData) -> None:
 
 @attrs.define(eq=False, repr=False)
 class Recording:
-    """Runs *replay*, which must be new."""
+    """Runs *replay*, which must be new. Files, rows and the history are observers of it."""
 
     replay: Replay
     places: Places
     stopped: bool = False
     """Set it to stop after the current step."""
-    watcher: ReplayHistory | None = None
+    history: ReplayHistory | None = None
     sink: Sink = printed
     """Gets the events, unless there is a file for them."""
     rows: list[list[Any]] = attrs.field(factory=list)
     """The time series, if it is not written as it comes."""
-    _files: dict[str, GrowingFile] = attrs.field(factory=dict)
-    _series: Series = attrs.field(init=False)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Inside, the files are open. An error leaves none of them; a stop leaves all that was written, in whole lines."""
-        try:
-            self._series = Series(self._add_row, self.places.series_every)
-            growing: dict[str, Path | None] = {"events": self.places.events, "series": None if self._is_parquet else self.places.series}
-            for name, path in growing.items():
-                if path is not None:
-                    self._files[name] = GrowingFile.begin(path)
-            if "series" in self._files:
-                self._files["series"].write(as_csv_line(columns(self.replay.inputs.resources)))
-            self.replay.cluster.journal.sink = self._add_event
-            if self.watcher is not None or self._has_series:
-                self.replay.at_instant = self._show_instant
+        replay, places, names = self.replay, self.places, columns(self.replay.inputs.resources)
+        events, instants, history = replay.cluster.journal.observers, replay.observers, self.history
+        is_table = places.series is not None and places.series.suffix == PARQUET
+        with ExitStack() as files:
+
+            def opened(path: Path, form: Callable[[Any], bytes]) -> Callable[[Any], None]:
+                write = files.enter_context(growing(path))
+                return lambda record: write(form(record))
+
+            if history is not None:
+                events.append(history.event)
+            events.append(self.sink if places.events is None else opened(places.events, as_json_line))
+            row = self.rows.append
+            if places.series is not None and not is_table:
+                row = opened(places.series, as_csv_line)
+                row(names)
+            if places.series is not None or places.keeps_series:
+                instants.append(Series(row, places.series_every).at_instant)
+            if history is not None:
+                instants.append(history.at_instant)
             yield
-        except Exception:
-            for file in self._files.values():
-                file.drop()
-            raise
-        finally:
-            self._close()
-
-    @property
-    def _is_parquet(self) -> bool:
-        return self.places.series is not None and self.places.series.suffix == PARQUET
-
-    @property
-    def _has_series(self) -> bool:
-        return self.places.series is not None or self.places.keeps_series
-
-    def _show_instant(self, replay: Replay) -> None:
-        if self._has_series:
-            self._series.at_instant(replay)
-        if self.watcher is not None:
-            self.watcher.at_instant(replay)
-
-    def _add_event(self, record: EventData) -> None:
-        if self.watcher is not None:
-            self.watcher.event(record)
-        if "events" in self._files:
-            self._files["events"].write(as_json_line(record))
-        else:
-            self.sink(record)
-
-    def _add_row(self, row: list[Any]) -> None:
-        if "series" in self._files:
-            self._files["series"].write(as_csv_line(row))
-        else:
-            self.rows.append(row)
-
-    # --- running ----------------------------------------------------------------------------------------------------
+            if replay.is_over:  # one that was stopped has no summary
+                replay.settle()
+                replay.cluster.journal.end(summary(replay))
+        if places.series is not None and is_table:
+            write_parquet(places.series, names, self.rows)
+        sys.stdout.flush()
 
     def run(self) -> Iterator[int]:
         """Go on to the end, or until stopped; yields the number of steps after each."""
         while not self.stopped and self.replay.step():
             yield self.replay.steps
-
-    def end(self) -> None:
-        """Write out everything; a replay that was stopped has no summary."""
-        if self.replay.is_over:
-            self.replay.settle()
-            self.replay.cluster.journal.end(summary(self.replay))
-        self._close()
-        if self._is_parquet and self.places.series is not None:
-            write_parquet(self.places.series, columns(self.replay.inputs.resources), self.rows)
-        sys.stdout.flush()
-
-    def _close(self) -> None:
-        while self._files:
-            self._files.popitem()[1].close()
 
 
 def summary(replay: Replay) -> ReplaySummary:
@@ -116,8 +208,9 @@ def summary(replay: Replay) -> ReplaySummary:
     tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
     shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
     return ReplaySummary(
-        warnings=input_warnings(replay.inputs.warnings), arrived=tally.arrived, scheduled=tally.scheduled,
-        never_scheduled=tally.never_scheduled, finished=tally.finished, evicted=tally.evicted, deleted=tally.deleted,
-        attempts=tally.attempts, failed_attempts=tally.failed_attempts, preemptions=tally.preemptions,
+        warnings=input_warnings(replay.inputs.warnings), arrived=tally.events["Arrived"],
+        scheduled=tally.events["Scheduled"], never_scheduled=tally.never_scheduled, finished=tally.events["Finished"],
+        evicted=tally.evicted, deleted=tally.deleted,
+        attempts=tally.attempts, failed_attempts=tally.failed_attempts, preemptions=tally.events["Preempting"],
         still_waiting=replay.cluster.ledger.waiting_pods, waits=tally.wait_record(), mean_use=shares,
     )  # fmt: skip

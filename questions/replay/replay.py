@@ -11,21 +11,16 @@ from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.arrays.batch import Batch
 from ...core.decision.decision import Decision
-from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import UnknownNameError, did_you_mean
 from .cluster.churnworkload import ChurnWorkload
-from .cluster.nodefailures import NodeFailures
-from .cluster.podlifecycle import PodLifecycle
-from .cluster.podlifecycles import PodLifecycles
+from .cluster.podlifecycles import PodLifecycle, PodLifecycles, resume
 from .cluster.volumecontroller import VolumeController
-from .externalevents import ExternalEvents
+from .externalevents import ExternalEvents, NodeFailures
 from .inputs.inputs import Inputs
 from .inputs.traces import Event
-from .journal import PodPreempts
-from .settings import Delays
-from .simulatedcluster import SimulatedCluster
+from .simulatedcluster import Delays, SimulatedCluster
 
 
 @attrs.define(eq=False, repr=False)
@@ -45,7 +40,7 @@ class Replay:
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    at_instant: Callable[[Replay], None] = lambda replay: None
+    observers: list[Callable[[Replay], None]] = attrs.field(factory=list)
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""
@@ -134,7 +129,8 @@ class Replay:
         return task is not None
 
     def _pass_time(self, time: int) -> None:
-        self.at_instant(self)
+        for observe in self.observers:
+            observe(self)
         self.cluster.tally.pass_time((time - self.cluster.now) / SECOND, self.cluster.ledger)
         self.cluster.clock.now = time
         # Back-offs end on time even while the scheduler is busy.
@@ -174,7 +170,7 @@ class Replay:
             if life is None or not life.waits or item.pod.is_terminating:
                 self.cluster.queue.done(item.pod)
                 continue
-            if (self.position == len(self.inputs.events) and self.workload.deadline is None) and self.pods.permits.is_futile(life):
+            if (self.position == len(self.inputs.events) and self.workload.deadline is None) and self.pods.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
                 self.cluster.queue.add_unschedulable(item, self.cluster.queue.cycle)
                 life.tried_at = self.cluster.changes
@@ -207,43 +203,11 @@ class Replay:
 
     def conclude(self, decision: Decision) -> None:
         """Carry out a decision, the scheduler's or anybody else's."""
-        cluster, pod = self.cluster, decision.pod
+        cluster, life = self.cluster, self.pods.all[decision.pod.key]
         self._free_at = cluster.after(cluster.delays.cycle)
-        life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
         cluster.tally.attempts += 1
-        reason, plugins = self.engine.failure_reason(decision), None
-        if decision.host is not None and (failure := self.pods.place(pod, decision.host)) is not None:
-            decision.error, reason, plugins = failure.text, failure.reason, failure.plugins
-        if decision.error is not None:
-            cluster.tally.failed_attempts += 1
-            self.pods.fail(pod, cycle, decision.error, reason, plugins)
-            life.tried_at = cluster.changes
-            if decision.nominated == "":
-                self.pods.drop_nomination(pod)
-            if decision.preemption is not None:
-                plan = decision.preemption
-                if plan.node is not None:
-                    self._make_room(pod, plan.node, plan)
-                for other in plan.clear_nominations:
-                    self.pods.nominate(other, "")
-
-    def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> None:
-        cluster = self.cluster
-        if self.engine.release.preemption.nominates_before_api:
-            self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
-        self.pods.nominate(pod, node_name)
-        cluster.note(PodPreempts(pod=pod.key, node=node_name, victims=[victim.key for victim in plan.victims]))
-        cluster.tally.preemptions += 1
-        holds = len(plan.victims) > 1 and self.engine.enabled("SchedulerAsyncPreemption")
-        for number, victim in enumerate(plan.victims, 1):
-            if holds:
-                # Upstream: the pod is gated until the last victim is about to be deleted.
-                cluster.queue.hold_back(pod, number < len(plan.victims))
-            life = self.pods.all.get(victim.key)
-            if life is not None and not cluster.binding.preempt(victim, pod):
-                self.pods.mark_disrupted(life, pod)
-                self.pods.evict(life, by=pod.key)
+        resume(self.pods.conclude(life.tried, decision))
 
 
 def _due(event: Event) -> int:

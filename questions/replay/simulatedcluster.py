@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from array import array
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -14,16 +15,30 @@ from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
 from ...core.arrays.types import Floats
-from ...core.bindingcycle import BindingCycle
-from ...core.cluster.listings import Listings
-from ...core.engine import Engine
+from ...core.driver import SchedulingState
 from ...core.queue.backoff import SECOND, Clock, nanoseconds
-from ...core.queue.protocol import SchedulingQueue
-from ...core.router import EventRouter
 from .inputs.times import as_timestamp, plain
 from .journal import ReplayEvent, ReplayJournal
 from .ledger import Fragmentation, Ledger
-from .settings import Delays
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Delays:
+    """How long things take, in virtual seconds."""
+
+    cycle: float = 0.0
+    """From one scheduling cycle to the next: the scheduler does one thing at a time."""
+    binding: float = 0.0
+    """From the decision until the API has the pod on its node."""
+    provisioning: float = 0.0
+    """Until a volume is made."""
+    startup: float = 0.0
+    """From the binding until the pod runs."""
+    termination: float = 0.0
+    """From the deletion or eviction of a pod until it is gone."""
+    failure: float = 300.0
+    """From a node's failure or deletion until its pods are evicted."""
+
 
 PERCENTILES = (50, 90, 95, 99)
 
@@ -32,22 +47,22 @@ PERCENTILES = (50, 90, 95, 99)
 class ReplayCounts:
     """Counts since the beginning, and every wait."""
 
-    arrived: int = 0
-    scheduled: int = 0
-    """How often a pod was given a node."""
+    events: Counter[str] = attrs.field(factory=Counter)
+    """Kind of event -> how many."""
     never_scheduled: int = 0
     """Pods that were deleted before they had a node."""
-    finished: int = 0
-    evicted: int = 0
     deleted: int = 0
     attempts: int = 0
     failed_attempts: int = 0
-    preemptions: int = 0
-    """Attempts that made room by evicting pods."""
     waits: array[float] = attrs.field(factory=lambda: array("d"))
     """Seconds from each scheduled pod's arrival to its node."""
     _areas: Floats | None = None
     """float64[2, R]: the totals of the ledger times seconds, summed up."""
+
+    @property
+    def evicted(self) -> int:
+        """How often a pod had to leave its node."""
+        return self.events["Evicted"] + self.events["Preempted"]
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
         """The cluster stays as it is in *ledger* for that long."""
@@ -137,10 +152,9 @@ K = TypeVar("K", bound=KubeObject)
 
 
 @attrs.define(eq=False, repr=False)
-class SimulatedCluster:
+class SimulatedCluster(SchedulingState):
     """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not fit before."""
 
-    engine: Engine
     resources: Sequence[str]
     delays: Delays
     seed: int
@@ -148,15 +162,11 @@ class SimulatedCluster:
     """The clock's 0 in seconds since 1970."""
     scheduler_name: str
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
-    clock: Clock = attrs.field(init=False)
     changes: int = 0
     passing_changes: int = 0
     """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.field(factory=Agenda)
     tally: ReplayCounts = attrs.field(factory=ReplayCounts)
-    queue: SchedulingQueue = attrs.field(init=False)
-    router: EventRouter = attrs.field(init=False)
-    binding: BindingCycle = attrs.field(init=False)
     journal: ReplayJournal = attrs.field(init=False)
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)
@@ -167,11 +177,8 @@ class SimulatedCluster:
     """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
-        self.clock = Clock(origin=nanoseconds(self.origin))
-        flow = self.engine.flow
-        self.queue = flow.queue(self.clock)
-        self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
-        self.journal = ReplayJournal(self.clock)
+        self.begin(Clock(origin=nanoseconds(self.origin)), self.scheduler_name)
+        self.journal = ReplayJournal(self.clock, self.tally.events)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
         self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))
@@ -245,11 +252,6 @@ class SimulatedCluster:
         """An object appears or changes, with a new resourceVersion."""
         self.put(self.written(item))
 
-    @property
-    def listings(self) -> Listings:
-        """The objects that are neither nodes nor pods."""
-        return self.engine.listings
-
     def node(self, name: str) -> Node | None:
         """The node called *name*, or None."""
         return self.engine.node(name)
@@ -258,7 +260,3 @@ class SimulatedCluster:
         """Whether a PreEnqueue plugin keeps a pod out of the queue."""
         pod = self.pod(key)
         return pod is not None and self.queue.is_gated(pod)
-
-    def pod(self, key: str) -> Pod | None:
-        """The pod called ``namespace/name`` as the API has it, None for one that is gone."""
-        return self.router.pods.get(key)

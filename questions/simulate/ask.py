@@ -228,7 +228,7 @@ class SimulationResult(Result):
 
     @property
     def evicted(self) -> dict[str, str]:
-        """Pod that had to leave -> the pod that took its place."""
+        """Evicted pod -> the pod that evicted it."""
         return {one.pod: one.by for one in self.evictions}
 
     @property
@@ -280,7 +280,7 @@ class SimulationResult(Result):
         some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
-        yield Section("Running pods that their nodes would no longer take", [_refused_table(self.refused)], lead, name="refused")
+        yield Section("Running pods that their nodes would reject now", [_refused_table(self.refused)], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
         yield Section("Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions")
         if pages:
@@ -323,8 +323,8 @@ class SimulationResult(Result):
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
     def _rechecked(self) -> str:
-        several = "running pods would not be taken by their nodes any more"
-        return count_of(len(self.refused), "running pod would not be taken by its node any more", several)
+        several = "running pods would be rejected by their nodes now"
+        return count_of(len(self.refused), "running pod would be rejected by its node now", several)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -359,18 +359,18 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
         counts[about(group.reason)] += len(group.pods)
     lacking = for_reasons(counts)
     if not summary.pods:
-        return "No pod waits for a node."
+        return "No pod is pending."
     if placed == summary.pods:
         first = "The pod finds a node" if placed == 1 else f"All {pods} pods find a node"
     elif not missing:
         first = f"{having} of {pods} pods{finds} a node"
     elif missing == summary.pods:
-        none = f"{reasons[0].pods[0]} finds no node: " if missing == 1 else "No pod finds a node: "
+        none = f"{reasons[0].pods[0]} finds no node, " if missing == 1 else "No pod finds a node: "
         first = f"{none}{lacking}"
     else:
         who = reasons[0].pods[0] if missing == 1 else f"{missing:,}"
-        does_not = " does not: " if missing == 1 else " do not: "
-        first = f"{having} of {pods} pods{finds} a node, {who}{does_not}{lacking}"
+        does_not = " does not, " if missing == 1 else " do not: "
+        first = f"{having} of {pods} pods{finds} a node; {who}{does_not}{lacking}"
     left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
     return f"{first}{(f'; {left}' if summary.evicted else '')}{_refused(summary)}."
 
@@ -386,16 +386,16 @@ def summary_lines(summary: Summary) -> list[str]:
     nodes = count_of(summary.nodes, "node")
     told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
     if summary.waiting:
-        told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
+        told.append(f"{summary.waiting:,} waiting for Permit plugins")
     if summary.gated:
-        told.append(f"{summary.gated:,} not tried for {'its' if summary.gated == 1 else 'their'} scheduling gates")
+        told.append(f"{summary.gated:,} gated by scheduling gates")
     if summary.refused_pods:
         told.append(f"{summary.refused_pods:,} more {REFUSED}")
-    lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
+    lines = [", ".join(told) if summary.pods else f"no pod is pending; {nodes}"]
     if summary.evicted:
         lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
     if summary.replaced:
-        lines[-1] += f"; their owners made {count_of(summary.replaced, 'new pod')}, tried after the others"
+        lines[-1] += f"; their controllers created {count_of(summary.replaced, 'new pod')}, tried last"
     others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
     return [*lines, *ignored_text(others)]
 
@@ -421,7 +421,7 @@ def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
 def _refused_table(refused: Sequence[RefusedPod]) -> Table:
     """The running pods that their nodes would no longer take."""
     rows = [[one.pod, one.node, "; ".join(one.reasons)] for one in refused]
-    columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would not be taken", filter=True))
+    columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would be rejected", filter=True))
     return Table("refused", columns, rows, noun="running pod", forms=SEEN_AND_DATA if rows else ())
 
 

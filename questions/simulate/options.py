@@ -18,22 +18,21 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False, slots=False)
 class SimulationOptions(ClusterOptions, MorePods):
-    """Schedule the pods without a node in PATHS, manifests or a dump of a cluster (`kubectl get ... -A -o json`), as kube-scheduler would.
+    """Schedule the pending pods of a cluster (manifests, or a dump: `kubectl get ... -A -o json`), as kube-scheduler would.
 
-    PATHS are YAML, JSON, JSON Lines, gzipped or not, directories and archives (tar, tar.gz, zip) of them, - for standard input. Nodes
-    and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
-    other workloads still lack. Records go to standard output; summary and warnings to standard error.
+    PATHS are YAML, JSON or JSON Lines, gzipped or not, folders and archives (tar, tar.gz, zip) of them, or - for standard input. Nodes,
+    and pods that have a node, are the cluster. Other pods are pending, and so are the pods that Deployments, StatefulSets, DaemonSets, Jobs
+    and other workloads still have to create. Records go to standard output; summary and warnings to standard error.
 
-    A pod that makes room by evicting others is tried again after all other pods, for as long as it makes room. Evicted pods are gone;
-    the controllers that own them (ReplicaSets, StatefulSets, Jobs and others) make new ones with --reschedule-evicted.
+    A pod that makes room by evicting others is tried again after all other pods, as long as it makes room. Evicted pods are gone; with
+    --reschedule-evicted their controllers replace them.
 
-    Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
-    yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
+    Tables fit the terminal (or COLUMNS): long names are shortened in the middle. In pipes and files nothing is cut. json, yaml and csv
+    have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
 
-    Exit status 0: all placed, 1: some unschedulable, or by --recheck some running pod refused, 2: bad input.
+    Exit status 0: all placed, 1: some unschedulable, or with --recheck some running pod rejected, 2: bad input.
 
-    All that scheduling of any release reads, from a live cluster; leave out, from the end, the kinds
-    that yours does not know:
+    To dump everything that scheduling reads, in any release (remove kinds your cluster does not have, from the end):
 
     \b
     kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
@@ -52,17 +51,17 @@ class SimulationOptions(ClusterOptions, MorePods):
 
     scheduler: GivenScheduler = given_scheduler()
     reschedule_evicted: bool = option(
-        False, "Owners replace evicted pods, and the new pods are tried after all others.",
+        False, "Controllers replace evicted pods; the new pods are tried last.",
     )  # fmt: skip
     recheck: bool = option(
         False,
-        "List the running pods that their nodes would no longer take too, such as after --set; exit status 1 if there is any.",
+        "Also list running pods that their nodes would reject now, for example after --set; exit status 1 if there are any.",
     )  # fmt: skip
     nodes: bool = option(
-        False, "Show the nodes, before and after, instead of the pods; json, yaml: beside them.", common=True,
+        False, "Show the nodes, before and after, instead of the pods; json, yaml: in addition.", common=True,
     )  # fmt: skip
     namespace: str | None = option(
-        None, "Show only the pods of this namespace. All are scheduled.", flags=("-n", "--namespace"), common=True,
+        None, "Show only pods of this namespace. All are scheduled.", flags=("-n", "--namespace"), common=True,
         metavar="NAME",
     )  # fmt: skip
     selector: str | None = option(
@@ -70,11 +69,11 @@ class SimulationOptions(ClusterOptions, MorePods):
         metavar="SELECTOR",
     )  # fmt: skip
     sort_by: str | None = option(
-        None, "Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.", metavar="COLUMN",
+        None, "Sort by a column or field, such as node or .requests.cpu; -COLUMN: descending.", metavar="COLUMN",
         python=None,
     )  # fmt: skip
     details: bool = option(
-        False, "json, jsonl, yaml, html: feasible nodes, reasons and scores of each decision too.",
+        False, "json, jsonl, yaml, html: include feasible nodes, reasons and scores of each decision.",
     )  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
@@ -100,6 +99,6 @@ class SimulationOptions(ClusterOptions, MorePods):
 
 QUESTION = Question(
     options=SimulationOptions, ask="simulate:simulate", prints=True, outputs=["--nodes"], what="the records",
-    forms=("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html"), told_forms="How to write the records.",
-    verbose="Say what runs and who is evicted, on standard error.",
+    forms=("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html"), told_forms="The format.",
+    verbose="Log what runs and who is evicted to standard error.",
 )  # fmt: skip

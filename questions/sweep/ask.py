@@ -48,7 +48,7 @@ class SweepDocument(ResultDocument, kw_only=True):
     settings: tuple[str, ...]
     """The columns that say what a run was, in order."""
     objectives: tuple[str, ...]
-    """The columns that say what it came to, in order."""
+    """The columns with the results of a run, in order."""
     failed: Count
     """How many runs have an error."""
     runs: Sequence[Run]
@@ -158,7 +158,7 @@ def _verdict(found: SweepResult) -> str:
     for one in found.bests:
         groups[one.names].append(one)
     if not groups:
-        return f"{len(compared):,} configurations come to the same."
+        return f"{len(compared):,} configurations have the same result."
     said = list[str]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"

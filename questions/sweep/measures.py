@@ -132,7 +132,7 @@ def replay_measures(replay: Replay) -> Measures:
     hosts = [(life.original, life.node) for life in replay.pods.all.values() if life.node]
     shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
     return {
-        "pods": tally.arrived, "placed": tally.scheduled, "unschedulable": ledger.waiting_pods + tally.never_scheduled,
+        "pods": tally.events["Arrived"], "placed": tally.events["Scheduled"], "unschedulable": ledger.waiting_pods + tally.never_scheduled,
         "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), hosts), **shares,
         **{f"waiting {name}": waits.get(name) for name in ("mean", *(f"p{share}" for share in PERCENTILES), "max")},
     }  # fmt: skip

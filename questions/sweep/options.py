@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False)
 class SweepOptions(AskedOptions):
-    """Run each combination of what FILE lists, and write one table: a row a run.
+    """Run every combination that FILE lists, and write one table, a row per run.
 
     \b
     cluster: examples/cluster                     # or trace: examples/day.yaml; paths are relative to FILE
@@ -28,10 +28,10 @@ class SweepOptions(AskedOptions):
       seed: [0, 1, 2]
     objectives: [placed, cpu used, fragmentation]
 
-    docs/guides/sweep.md has all keys, and how to search for weights with Optuna. A run that fails is a row with its error. The table is
-    the same whatever runs it.
+    docs/guides/sweep.md has all keys, and how to search for weights with Optuna. A failed run is a row with its error. The table does not
+    depend on where it runs.
 
-    Exit status 0: every run is finished, 1: some failed, 2: bad input, 130: interrupted.
+    Exit status 0: every run finished, 1: some failed, 2: bad input, 130: interrupted.
 
     \b
     kubeclassic sweep sweep.yaml
@@ -56,6 +56,6 @@ class SweepOptions(AskedOptions):
 
 
 QUESTION = Question(
-    options=SweepOptions, ask="sweep:sweep", argument="file", jobs=(None, "one a core"), what="the table",
-    forms=("table", "csv", "json", "yaml", "html"), told_forms="How to write the table; html: a page.",
+    options=SweepOptions, ask="sweep:sweep", argument="file", jobs=(None, "one per core"), what="the table",
+    forms=("table", "csv", "json", "yaml", "html"), told_forms="The format; html: a page.",
 )  # fmt: skip

@@ -84,7 +84,7 @@ class UpgradeResult(Result):
     def why(self, found: MovedPod) -> str:
         """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
         if found.effect == EARLIER:
-            return "an earlier decision differs, so that the nodes are filled otherwise"
+            return "an earlier decision differs, so the nodes are filled differently"
         fact = next((one for one in self.document.facts if one.id == found.fact), None)
         if fact is None:
             return f"not known: {found.rule or KINDS[found.kind]}"
@@ -181,28 +181,26 @@ def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list
 
 def _verdict(found: UpgradeDocument) -> str:
     first, last = found.stages[0].release, found.stages[-1].release
-    way = f"From {first} to {last}"
     if not found.pods:
         return NOTHING_TRIED
     if found.same:
-        return f"{way} no release decides otherwise"
+        return f"No decision changes from {first} to {last}"
     count, steps = len(found.moved), ", ".join([step.after for step in found.steps if step.differ])
     if count == 1:
-        return f"{way} 1 decision differs: {found.moved[0].pod}, by {steps}"
+        return f"From {first} to {last} 1 decision changes: {found.moved[0].pod}, in {steps}"
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
-    ends = "ends" if away == 1 else "end"
-    pods = f"{away:,} of {found.pods:,} pods {ends} elsewhere by {last} than by {first}"
-    return f"{pods}; on the way {count:,} decisions differ, by {steps}"
+    pods = f"{away:,} of {found.pods:,} pods {'goes' if away == 1 else 'go'} elsewhere in {last} than in {first}"
+    return f"{pods}; {count:,} decisions change on the way, in {steps}"
 
 
 def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     """The way of one pod, release by release."""
     document = result.document
     if not moved:
-        yield f"{result.pod}: no release on the way from {document.stages[0].release} to {document.stages[-1].release} decides otherwise."
+        yield f"{result.pod}: no decision changes from {document.stages[0].release} to {document.stages[-1].release}."
         return
     first = moved[0]
-    yield f"{result.pod}: {first.after} is the first release that decides otherwise."
+    yield f"{result.pod}: {first.after} is the first release that decides differently."
     yield ""
     before, room, by_release = "", "", {found.after: found for found in moved}
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):

@@ -19,21 +19,20 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False)
 class UpgradeOptions(ClusterOptions, MorePods):
-    """Schedule the pods that wait in PATHS in each release from --from to --to, and say which release moves which pod, and why.
+    """Schedule the pending pods with each release from --from to --to, and say which release moves which pod, and why.
 
-    For each step from one release to the next: how many decisions differ, who gains a node and who loses one, and the cause of each
-    difference: the rule, and what the release does otherwise, in a sentence with its number. A cause is found by trying: the newer
-    release without that one change decides as the older one did.
+    For each step from one release to the next: how many decisions change, which pods gain or lose a node, and the cause of each change: the
+    rule, and what the release does differently. Causes are tested: without that one change, the newer release decides as the older one.
 
-    With --mode locked all releases decide on the same states, which the decisions of --from make, so that no difference results from
-    another. With --mode free each places the pods in its own copy of the cluster; where the nodes are only filled otherwise by then, the
-    cause is an earlier decision.
+    With --mode locked all releases decide in the same states, those that the decisions of --from lead to, so no difference follows from
+    another. With --mode free each has its own copy of the cluster; if only the nodes are filled differently by then, the cause is an
+    earlier decision.
 
-    With --jobs or --dask the releases run beside each other; the answer is the same.
+    With --jobs or --dask releases run in parallel; the answer is the same.
 
-    A Policy runs by the translation of each release that reads one, and then as the profile that `policy migrate` makes of it.
+    Each release up to 1.22 runs a Policy in its own way; later ones run the profile that `policy migrate` makes of it.
 
-    Exit status 0: no decision differs (with --pod: none on that pod), 1: some do, 2: bad input.
+    Exit status 0: no decision changes (with --pod: none of that pod), 1: some do, 2: bad input.
 
     \b
     kubeclassic upgrade cluster/ --from 1.16 --to 1.36
@@ -45,31 +44,31 @@ class UpgradeOptions(ClusterOptions, MorePods):
     EXCLUDES = (("policy", "profile"),)
 
     start: str | None = option(
-        None, f"The release of today.  [default: that of the nodes; {DEFAULT_RELEASE} with --policy, or where they say none]",
+        None, f"Today's release.  [default: the nodes' release; {DEFAULT_RELEASE} with --policy, or if unknown]",
         flags=("--from",), common=True, metavar="RELEASE",
     )  # fmt: skip
     end: str = option(
-        NEWEST_RELEASE, "The release at the end of the way.", flags=("--to",), common=True, metavar="RELEASE",
+        NEWEST_RELEASE, "The release to upgrade to.", flags=("--to",), common=True, metavar="RELEASE",
     )  # fmt: skip
     steps: Sequence[str] = option(
-        (), "These releases alone, oldest first, in place of every one from --from to --to.", takes="list",
+        (), "Only these releases, oldest first, instead of all from --from to --to.", takes="list",
         converter=texts("steps", "releases"), metavar="A,B",
     )  # fmt: skip
     policy: Any = option(
-        None, "The Policy of today; it is carried over by its own releases, then migrated.", takes="file", common=True,
+        None, "Today's Policy; each release up to 1.22 reads it, later ones get it migrated.", takes="file", common=True,
         metavar="FILE",
     )  # fmt: skip
     profile: Any = option(
-        None, "The component configuration of today.", takes="file", common=True, types=(str, os.PathLike, Mapping),
+        None, "Today's component configuration.", takes="file", common=True, types=(str, os.PathLike, Mapping),
         wanted="a file's path, or a KubeSchedulerConfiguration in its JSON form",
     )  # fmt: skip
     percentage: int | None = option(
         None, "percentageOfNodesToScore in all releases.", least=0, most=100,
     )  # fmt: skip
     pod: str | None = option(
-        None, "The way of this pod alone, and the first release that moves it.", common=True, metavar="NAMESPACE/NAME",
+        None, "Only this pod, and the first release that moves it.", common=True, metavar="NAMESPACE/NAME",
     )  # fmt: skip
-    mode: Mode = compared_in(False, "locked: all on the states of --from; free: each on its own.")
+    mode: Mode = compared_in(False, "locked: all decide in the states of --from; free: each in its own.")
     executor: Executor | None = option(
         None, "What runs it, as for :func:`~kubeclassic.sweep`; None: this process. The answer is the same.", takes="executor",
     )  # fmt: skip
@@ -79,5 +78,5 @@ class UpgradeOptions(ClusterOptions, MorePods):
 QUESTION = Question(
     options=UpgradeOptions, ask="upgrade:upgrade", own_first=True, jobs=(1, "1"),
     forms=("table", "wide", "json", "yaml", "csv", "html"),
-    told_forms="wide: the rule and the fact too; csv: one line a decision; html: a page.", verbose="List every warning, on standard error.",
+    told_forms="wide: with rule and fact; csv: a line per decision; html: a page.", verbose="List every warning on standard error.",
 )  # fmt: skip

@@ -34,7 +34,7 @@ LOST: Final = "lost"
 MAKES_ROOM: Final = "makes room"
 ELSEWHERE: Final = "elsewhere"
 OTHER_ROOM: Final = "other room"
-BY_EARLIER = FoundCause(EARLIER, None, Cause("tie", text="the nodes are filled otherwise by then"))
+BY_EARLIER = FoundCause(EARLIER, None, Cause("tie", text="the nodes are filled differently by then"))
 """In mode free: on the same state both decide alike."""
 Causes = Mapping[int, FoundCause]
 """Number of a step of the side that leads -> why it is decided otherwise."""
@@ -55,7 +55,7 @@ class UpgradeCause(Record):
     """How often a step changes decisions for one reason."""
 
     effect: Effect
-    """A fact of the release; or an earlier decision, after which the nodes were filled otherwise; or it is not known."""
+    """A fact of the release; or an earlier decision, after which the nodes were filled differently; or unknown."""
     fact: str | None
     """Its id."""
     rule: str | None
@@ -89,7 +89,7 @@ class MovedPod(Record):
 
 
 class DifferingNode(Record):
-    """A node of which the releases on the two sides of a step say something else, on the same state of the cluster."""
+    """A node for which the two releases of a step differ, in the same state of the cluster."""
 
     after: str
     """The newer release."""
@@ -135,7 +135,7 @@ class UpgradeDocument(ResultDocument):
 
     KIND = "Upgrade"
     mode: Literal["locked", "free"]
-    """All releases decide on the same states, which the first one's decisions make; or each goes its own way."""
+    """locked: all releases decide in the same states, those of the first one; free: each in its own."""
     same: bool
     """No step changes a decision."""
     pods: Count
@@ -147,7 +147,7 @@ class UpgradeDocument(ResultDocument):
     facts: tuple[ReleaseFact, ...]
     """Those that are a cause."""
     ways: Mapping[str, tuple[str | None, ...]]
-    """Pod that moves -> its node in each release of the way."""
+    """Moved pod -> its node in each release."""
     nodes: tuple[DifferingNode, ...] | UnsetType = UNSET
     """With --pod: the nodes that differ in the steps that move it."""
 

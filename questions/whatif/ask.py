@@ -43,7 +43,7 @@ from .whatif import ScheduledPod, what_would_help
 
 GROUPS = {
     1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:",
-    COSTLY: "At a cost: other pods lose their node, or this pod does not keep its own:",
+    COSTLY: "At a cost: other pods lose their nodes, or this pod does not keep its own:",
 }  # fmt: skip
 """By the group of a suggestion."""
 
@@ -58,7 +58,7 @@ class WhatIfResult(Result):
     suggestions: tuple[Suggestion, ...]
     """The changes that help, those that disturb least first."""
     tried: int
-    """How many decisions were asked for."""
+    """How many decisions were tried."""
     warnings: tuple[NoticeGroup, ...] = ()
     explained: ExplainResult | None = None
     """Why, for a page."""
@@ -123,7 +123,7 @@ class WhatIfResult(Result):
     def _page_sections(self) -> Iterator[Section]:
         tried = f"{self.tried:,} decisions were tried."
         if self.suggestions:
-            lead = "Those that disturb least first. Each was tried, as the cluster is when it is the pod's turn; one is enough."
+            lead = "Least disturbing first. Each was tested when it is the pod's turn; one is enough."
             yield Section("What would help", [*_listings(self.suggestions), *on_page(tried)], lead)
         elif not self.fits and not self.explanation.missing:
             yield Section("What would help", on_page(f"No change helps, nor do two together: {tried}", look="note"))
@@ -165,7 +165,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
     with observer.telling("trying changes") as tell:
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
         question = subject.question(given.spec.scheduler_names)
-        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
+        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults, observer)
         explanation, suggestions, tried = what_would_help(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
     found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
     if not options.makes("page"):
@@ -255,7 +255,7 @@ def _keeps(found: WhatIfResult, close: CloseUp) -> Iterator[str]:
     elif behind:
         yield f"{close.node} fits, but {found.host} is better by: {listed(behind)}."
     else:
-        yield f"{close.node} fits and is as good as {found.host}, which was taken of the best."
+        yield f"{close.node} fits and is as good as {found.host}, which won the tie."
 
 
 def _helping(found: WhatIfResult) -> Iterator[Paragraph]:
@@ -270,7 +270,7 @@ def _helping(found: WhatIfResult) -> Iterator[Paragraph]:
             number += 1
             yield _line(f"{number:>3}. {_first_upper(one.change)} -> {outcome_of(one)}", hanging="     ")
             yield from (Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch)
-    last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
+    last = f"(each was tested when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)
 
 
@@ -280,7 +280,7 @@ def outcome_of(one: Suggestion) -> str:
     if one.leaving:
         told.append(f"; {listed(one.leaving)} would have to leave")
     if one.evicted_by is not None:
-        told.append(f", until {one.evicted_by} takes its place")
+        told.append(f", until {one.evicted_by} preempts it")
     if one.taken_by is not UNSET:
         told.append(f", but {one.taken_by or 'another pod'} would take the room first")
     if one.placed is not UNSET:

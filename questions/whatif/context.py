@@ -18,6 +18,7 @@ from ...core.pods.template import Entry
 from ...core.run import Run
 from ...simulation.edits import LIKE, EditError, Edits, applied
 from ...simulation.explain.values import NodeReport
+from ...simulation.input import SILENT
 from ...simulation.nodekinds import HOSTNAME
 from .suggestion import Change, ChangeKind, Helpful
 
@@ -38,6 +39,8 @@ class WhatIfContext:
     """The node that the pod should get; None: any."""
     reports: tuple[NodeReport, ...] = ()
     """Each node's part in the decision before any change, those that do not fit with the nearest first."""
+    pause: Callable[[], object] = SILENT.pause
+    """Called before each decision: it may end the search."""
     tried: int = 0
 
     @property
@@ -110,10 +113,11 @@ class WhatIfContext:
         there = applied(self.there, pairs) if pairs else self.there
         pod = next((item for item in there if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
         with self.run.edited(pairs):
-            yield WhatIfContext(self.run, pod, there, self.defaults, self.priorities, self.want, self.reports)
+            yield WhatIfContext(self.run, pod, there, self.defaults, self.priorities, self.want, self.reports, self.pause)
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
         """What would be decided on *pod*, or on the pod as it is, now; *makes_room*: and who would have to leave."""
+        self.pause()
         asked = self.pod if pod is None else pod
         self.tried += 1
         with self.engine.preserving_state(asked):

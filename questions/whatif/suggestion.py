@@ -100,7 +100,7 @@ class Suggestion(Record, kw_only=True):
     change: str
     """What changes, in words."""
     patch: Names
-    """The same as --set takes it; in words where the scheduler changes."""
+    """The same for --set; in words where the scheduler changes."""
     host: str
     """The node that the pod gets after it."""
     kind: ChangeKind
@@ -109,11 +109,11 @@ class Suggestion(Record, kw_only=True):
     victims: Names = ()
     """The pods that have to leave."""
     verified: bool = True
-    """The scheduler was asked after the change, and answered with host."""
+    """The scheduler decided for host after the change."""
     evicted_by: str | None = None
-    """The pod that takes its place later; null: it stays."""
+    """The pod that preempts it later; null: it stays."""
     taken_by: str | UnsetType = UNSET
-    """The pod before it that would take the room, if the change were made before anything runs; empty: the room goes otherwise."""
+    """The earlier pod that would take the room if the change were made before anything runs; empty: not one pod alone."""
     placed: Count | UnsetType = UNSET
     """Of a workload: how many of its pods have a node after the change, once all have had their turn."""
     effect: Effect | UnsetType = UNSET
@@ -190,7 +190,7 @@ class Keeps(Record):
 
 
 class WhatIfDocument(ResultDocument, kw_only=True):
-    """The smallest changes after which a pod gets a node, those that disturb least first; two together where no single one helps.
+    """The smallest changes after which a pod gets a node, least disturbing first; two together where no single one helps.
 
     Resources are in millicores, bytes or pieces.
     """
@@ -218,7 +218,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     """What keeps the pod from the wanted node."""
     missing: Missing
     causes: tuple[FailedDemand, ...]
-    """What of the pod fails on nodes, and which taints; that of most nodes first."""
+    """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
     tried: Count
-    """How many decisions were asked for."""
+    """How many decisions were tried."""
     suggestions: tuple[Suggestion, ...]

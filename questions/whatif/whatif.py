@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice, takewhile
 
@@ -18,6 +18,7 @@ from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import EditError, Edits, applied
 from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
 from ...simulation.explain.explanation import Explanation, PodQuestion
+from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from .configurations import Configurations
@@ -46,28 +47,31 @@ class Start:
     run: Run
     pods: Mapping[str, Sequence[Pod]]
     """Node -> its pods, in order."""
+    pause: Callable[[], object] = SILENT.pause
 
     @classmethod
-    def of(cls, simulation: Simulation, pod: Pod) -> Start:
+    def of(cls, simulation: Simulation, pod: Pod, pause: Callable[[], object] = SILENT.pause) -> Start:
         """A new *simulation*, without *pod* if it is on a node."""
         run = begun_without_node(simulation, pod)
-        return cls(simulation, run, run.engine.pods_by_node())
+        return cls(simulation, run, run.engine.pods_by_node(), pause)
 
     @contextmanager
     def trying(self) -> Iterator[Run]:
         """A context in which the run goes on."""
         self.run.take_ended()
-        with self.run.savepoint():
-            yield self.run
-        engine, feed = self.run.engine, self.run.feed
-        outer, engine.point = engine.point, None  # all is as at the start then: there is nothing to undo
-        for name, there in engine.pods_by_node().items():
-            # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
-            if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
-                for pod in there:
-                    feed.delete(pod)
-                feed.put_all(self.pods[name])
-        engine.point = outer
+        try:
+            with self.run.savepoint():
+                yield self.run
+        finally:
+            engine, feed = self.run.engine, self.run.feed
+            outer, engine.point = engine.point, None  # all is as at the start then: there is nothing to undo
+            for name, there in engine.pods_by_node().items():
+                # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
+                if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
+                    for pod in there:
+                        feed.delete(pod)
+                    feed.put_all(self.pods[name])
+            engine.point = outer
 
     def whole(self, edits: Edits) -> Simulation:
         """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises :class:`EditError`."""
@@ -85,7 +89,7 @@ class Start:
         with self.trying() as run, run.edited(pairs):
             simulation = Simulation(scenario, given.engine, given.order, run=run)
             for _ in simulation.decisions():
-                pass
+                self.pause()
         return simulation
 
 
@@ -106,6 +110,7 @@ class ScheduledPod:
     every: bool = False
     """Nothing is left out: each change is tried, and all that help are listed."""
     defaults: bool = True
+    observer: Observer = SILENT
 
     def simulation(self, spec: SchedulerSpec) -> Simulation:
         """A new simulation of the scenario by a scheduler of *spec*."""
@@ -117,13 +122,15 @@ class ScheduledPod:
         with start.trying() as run:
             others = () if self.alone or pod.spec.node_name else takewhile(lambda one: one.key != pod.key, start.simulation.pods())
             for other in others:
+                self.observer.pause()
                 run.cycle(other)
             asked = freed(pod) if pod.spec.node_name else pod
             engine = run.engine
             there = {one.key: one for one in (*self.scenario.pending, asked, *engine.pods())}
             rest = (run.feed.listed(item) or item for item in self.scenario.objects if not isinstance(item, Node | Pod))
             objects = (*engine.nodes(), *there.values(), *rest)
-            yield WhatIfContext(run, asked, objects, self.defaults, keeps_priorities(engine.gates), self.want)
+            priorities = keeps_priorities(engine.gates)
+            yield WhatIfContext(run, asked, objects, self.defaults, priorities, self.want, pause=self.observer.pause)
 
 
 Found = tuple[Explanation, tuple[Suggestion, ...], int]
@@ -135,13 +142,14 @@ def what_would_help(
 ) -> Found:
     """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
 
+    The observer learns of each change that helps as soon as it is found, before it is known what it does to the other pods.
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
     simulation = simulation or asked.simulation(asked.spec)
     if asked.question.ignored is not None:
         release = simulation.engine.release.version
         return Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), (), 0
-    start = Start.of(simulation, pod)
+    start = Start.of(simulation, pod, asked.observer.pause)
     with asked.turn(start, pod) as context:
         explanation = attrs.evolve(explain(context.engine, context.pod, node=asked.want), question=asked.question)
         explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
@@ -149,14 +157,20 @@ def what_would_help(
         if explanation.missing or (host is not None and asked.want in (None, host)):
             return explanation, (), 0
         context.reports = explanation.nodes
-        found = list(_suggestions(asked, context, explanation, tell))
-        found += _pairs(context, found, tell)
+        found, starts = list[Helpful](), dict[int, Start]()
+
+        def take(helpful: Iterable[Helpful]) -> None:
+            for one in helpful:
+                asked.observer.found(one.suggestion)
+                found.append(one)
+
+        take(_suggestions(asked, context, explanation, tell))
+        take(_pairs(context, tuple(found), tell))
         tell("the scheduler")
-        starts = dict[int, Start]()
         if not explanation.decision.is_gated:
             maps = asked.scenario.config_maps
             for change in Configurations(asked.spec.settled(maps), context, maps).changes():
-                found += _by_another_scheduler(asked, context, change, pod, starts)
+                take(_by_another_scheduler(asked, context, change, pod, starts))
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
@@ -197,7 +211,7 @@ def _by_another_scheduler(
     """What comes of *change*, which is one of the scheduler, if it helps; *starts*: where its whole run begins."""
     assert change.spec is not None
     try:
-        start = Start.of(asked.simulation(change.spec), pod)
+        start = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
         with asked.turn(start, pod) as other:
             other.reports = context.reports
             found = other.helpful(change)

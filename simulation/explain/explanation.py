@@ -14,13 +14,13 @@ from ...core.decision.preemptionplan import PreemptionRecord
 from .faileddemands import FailedDemand
 from .values import CloseUp, EvictionOutcome, HostChoice, NodeReport, ReasonGroup, in_groups
 
-PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decided as if it had none.")]
+PlacedOn = Annotated[str | None, says("The pod's present node; the decision ignores it.")]
 Ignored = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
 Workload = Annotated[str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")]
 Missing = Annotated[Names, says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence.")]
-WorkloadPods = Annotated[Names, says("All pods of that workload, without those that are over where some wait.")]
+WorkloadPods = Annotated[Names, says("All pods of that workload; if some are pending, without finished ones.")]
 WorkloadWaiting = Annotated[
-    Names | UnsetType, says("Of a workload: those of its pods that find no node when all have had their turn; pod is the first of them.")
+    Names | UnsetType, says("Of a workload: its pods without a node after each had its turn; `pod` is the first of them.")
 ]
 WaitingNodes = Annotated[Names | UnsetType, says("The nodes that these pods are for, if a DaemonSet made them.")]
 
@@ -30,7 +30,7 @@ class RuleConcerned(Record):
 
     rule: str
     concerned: bool
-    """False where the pod wants nothing that the rule looks at."""
+    """False where the rule does not apply to the pod."""
 
 
 class NodeCounts(Record):
@@ -38,7 +38,7 @@ class NodeCounts(Record):
 
     nodes: Count
     visited: Count
-    """Nodes that the search looked at; fit and turnedDown are of these."""
+    """Nodes the search evaluated; fit and turnedDown are among these."""
     fit: Count
     turned_down: Count
 
@@ -55,11 +55,11 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """The scheduler's message for a pod without a node."""
     preemption: PreemptionRecord | None
     plugins: Names | UnsetType = UNSET
-    """From 1.17 on: the plugins that turned the pod or a node down."""
+    """From 1.17 on: the plugins that rejected the pod or a node."""
     release: str
     """The release that decides."""
     gated: bool
-    """The pod is not tried, for its scheduling gates or as a plugin wants it."""
+    """The pod is not tried, because of scheduling gates or a plugin."""
     placed_on: PlacedOn
     ignored: Ignored
     workload: Workload
@@ -77,13 +77,13 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """By reason; first what alone keeps the pod from nodes."""
     missing: Missing
     causes: tuple[FailedDemand, ...]
-    """What of the pod fails on nodes, and which taints; that of most nodes first."""
+    """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
     eviction: EvictionOutcome | None
     """What evicting pods would do."""
     close_up: CloseUp | None
     """With --node: all about that node."""
     nodes: tuple[NodeReport, ...]
-    """Those that fit, best first, then the others, the nearest to fitting first; with --node that one alone."""
+    """Nodes that fit, best first, then the others, nearest first; with --node only that one."""
 
 
 @attrs.frozen
@@ -122,7 +122,7 @@ class Explanation:
     missing: tuple[str, ...] = ()
     """Objects that the pod needs and the input lacks, where it finds no node; each in a sentence."""
     causes: tuple[FailedDemand, ...] = ()
-    """What of the pod fails on nodes, and which taints; that of most nodes first."""
+    """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
     choice: HostChoice | None = None
     """None where no two nodes were compared."""
     eviction: EvictionOutcome | None = None

@@ -302,7 +302,7 @@ Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 
 
 class FailedDemand(Record):
-    """A demand of the pod that nodes do not meet, or a taint that it does not tolerate, in the words of the manifest."""
+    """A requirement of the pod that nodes do not meet, or a taint it does not tolerate, in the words of the manifest."""
 
     field: str
     """nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint, driver:
@@ -314,7 +314,7 @@ class FailedDemand(Record):
     note: str
     """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known."""
     absent: bool = False
-    """Nothing in the cluster is as it asks for."""
+    """Nothing in the cluster meets it."""
 
     @property
     def words(self) -> str:

@@ -34,8 +34,8 @@ NO_PRIORITY_CLASS = "no PriorityClass with name"
 _MIRROR = "kubernetes.io/config.mirror"
 
 _WHY = {
-    "finished": "it has finished (phase {phase}), so no scheduler looks at it any more",
-    "being deleted": "it is being deleted, so it gets no node any more",
+    "finished": "it has finished (phase {phase}), so no scheduler considers it",
+    "being deleted": "it is being deleted, so it gets no node",
     "for another scheduler": 'its schedulerName is "{scheduler}", and this run schedules for {names}',
 }
 

@@ -24,7 +24,7 @@ class NodeShortage(Record):
     asked: int
     free: int
     missing: int = 0
-    """How much more would do."""
+    """How much is missing."""
     has_none: bool = False
     """The node has none of it at all."""
 
@@ -76,12 +76,12 @@ Scores = Annotated[Mapping[str, NodeScore], says("Priority or plugin -> score.")
 
 
 class Objection(Record):
-    """What one predicate or plugin has against a node."""
+    """Why one predicate or plugin rejects a node."""
 
     rule: str
     reasons: Names
     evictable: bool
-    """Whether it can go away with pods that leave the node."""
+    """Whether evicting pods from the node can remove it."""
     counted: bool = True
     """False where an earlier rule failed, so that the scheduler did not ask this one."""
     nominated: Names | UnsetType = UNSET
@@ -96,9 +96,9 @@ class NodeReport(Record):
     visited: bool
     """False if the search found enough nodes before it reached this one."""
     predicates: Names | UnsetType = UNSET
-    """1.12 to 1.16: those that turned the node down."""
+    """1.12 to 1.16: the predicates that rejected the node."""
     plugins: Names | UnsetType = UNSET
-    """From 1.17 on: the one that turned the node down."""
+    """From 1.17 on: the plugin that rejected the node."""
     reasons: Names = ()
     """Why, in the scheduler's words."""
     causes: Names = ()
@@ -152,9 +152,9 @@ class ReasonGroup(Record):
     alone: Count
     """Nodes with no other reason."""
     evictable: bool
-    """Whether it can go away with pods that leave a node."""
+    """Whether evicting pods can remove it."""
     least_short: NearestShortage | None
-    """Where least of the resource is missing that the reason calls short."""
+    """The node that lacks least of the resource."""
     nodes: Names
 
 
@@ -222,7 +222,7 @@ class HostChoice(Record):
     against: str | None
     """The best of the other nodes; null if all have the same total."""
     decided: str | None
-    """The rule to which the host owes most of its lead over that one."""
+    """The rule that contributes most to the host's lead over that node."""
     leads: tuple[Lead, ...]
     """How the host differs from that one, the rule that matters most first."""
     constant: Scores
@@ -270,7 +270,7 @@ def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
 OFF = "preemption is switched off"
 NEVER = "its preemptionPolicy is Never"
 STILL_LEAVING = "it waits for pods that are leaving node {}"
-STAYS = "turned down for a reason that no eviction removes (such as a taint or a label)"
+STAYS = "rejected for a reason that no eviction removes (such as a taint or a label)"
 NONE_LOWER = "no pod there has a lower priority"
 NOT_ENOUGH = "even without the pods of lower priority it does not fit"
 NO_HELP = "evicting pods of lower priority does not help on any node"
@@ -307,7 +307,7 @@ class EvictionOutcome(Record, kw_only=True):
     nobody_lower: Count = 0
     """Other nodes, without a pod of lower priority."""
     not_enough: Count = 0
-    """Other nodes, on which it does not fit even without these pods."""
+    """Other nodes where it does not fit even without these pods."""
 
 
 def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> EvictionOutcome | None:
@@ -373,7 +373,7 @@ class RuleVerdict(Record):
     reasons: Names = ()
     """Why it fails, or would fail if it were asked."""
     concerned: bool = True
-    """False where the pod wants nothing that the rule looks at."""
+    """False where the rule does not apply to the pod."""
 
 
 class RequestedResource(Record):
@@ -384,7 +384,7 @@ class RequestedResource(Record):
     free: int
     allocatable: int
     missing: Count = 0
-    """How much more would do; 0 if there is enough."""
+    """How much is missing; 0 if there is enough."""
 
     def __post_init__(self) -> None:
         derive(self, missing=max(self.asked - self.free, 0))
@@ -396,7 +396,7 @@ class CloseUp(Record):
     node: str
     fits: bool
     whole_pod: Names = ()
-    """What was decided before the node was asked: why the pod was turned down, or the node left out."""
+    """What was decided before the node was evaluated: why the pod was rejected, or the node left out."""
     verdicts: tuple[RuleVerdict, ...] = ()
     """In running order."""
     room: tuple[RequestedResource, ...] = ()
@@ -406,9 +406,9 @@ class CloseUp(Record):
     scores: Scores = field(default_factory=dict)
     total: int | None = None
     would_score: bool = False
-    """The scores are those that the node would have if it fitted and was reached."""
+    """The scores the node would have if it fitted and was reached."""
     place: Place | None = None
-    """1 for the best total; null: it is not among the nodes that were scored."""
+    """1 for the best total; null: not scored."""
     out_of: Count = 0
     """How many nodes were scored."""
     against: str | None = None

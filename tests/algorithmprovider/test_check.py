@@ -77,7 +77,7 @@ class TestWarnings:
 
     def test_requests(self):
         """Without GeneralPredicates and PodFitsResources nobody looks at requests."""
-        assert warnings(predicates=[]) == ("neither GeneralPredicates nor PodFitsResources runs: no predicate looks at what pods request",)
+        assert warnings(predicates=[]) == ("neither GeneralPredicates nor PodFitsResources runs: no predicate checks what pods request",)
 
     def test_duplicates(self):
         """Names given twice are pointed out."""

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import attrs
 
-from .answers import Answer, Json, Object, bad_request, fault
+from .answers import Answer, Json, Object, fault
 from .resources import Flavour, Resource
 from .storage import Storage
 from .validation import decoded
@@ -34,11 +34,6 @@ class Call:
         """Namespace and name of the object."""
         return self.namespace, self.name
 
-    @property
-    def is_dry_run(self) -> bool:
-        """Nothing is to be stored."""
-        return self.query.get("dryRun") == "All"
-
     def stored(self) -> Object:
         """The object that is meant; 404 if it is not there."""
         found = self.storage.of(self.resource.plural).get(self.key)
@@ -58,21 +53,15 @@ class Call:
 
     def given(self) -> Object:
         """The object in the body, in the stored form of its API."""
-        item = decoded(self.body, self.resource, self.flavour)
+        item = decoded(self.body, self.resource)
         metadata = dict(item.get("metadata") or {})
         if self.namespace:
-            given = metadata.setdefault("namespace", self.namespace) or self.namespace
-            if given != self.namespace:
-                raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-            metadata["namespace"] = given
+            metadata["namespace"] = self.namespace
         return {**item, "metadata": metadata}
 
     def given_json(self) -> Json:
         """The body as it is; an empty one is None."""
-        try:
-            return json.loads(self.body) if self.body.strip() else None
-        except ValueError:
-            raise bad_request("error decoding the body: it is no JSON") from None
+        return json.loads(self.body) if self.body.strip() else None
 
     def answer(self, status: int, item: Object) -> Answer:
         """An answer with a stored object."""

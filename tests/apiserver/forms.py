@@ -18,7 +18,7 @@ def stored_form(resource: Resource, item: Object, flavour: Flavour) -> Object:
         metadata["selfLink"] = resource.path(metadata.get("namespace", ""), metadata.get("name", ""))
     else:
         metadata.pop("selfLink", None)
-    if flavour.admits and not flavour.has_self_link:
+    if not flavour.has_self_link:
         managed = {"manager": "test", "operation": "Update", "apiVersion": resource.api_version, "fieldsType": "FieldsV1", "fieldsV1": {}}
         metadata.setdefault("managedFields", [{**managed, "time": metadata.get("creationTimestamp")}])
     else:
@@ -83,32 +83,7 @@ def _pod(item: Object, flavour: Flavour, storage: Storage) -> Object:
     if given.get("volumes"):
         spec["volumes"] = [_volume(each) for each in given["volumes"]]
     spec |= _priority(item["metadata"]["name"], spec, storage)
-    if flavour.admits:
-        spec = _with_account(spec, flavour, storage)
     return {**item, "spec": spec, "status": {"phase": "Pending", "qosClass": qos_class(containers)}}
-
-
-TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
-TOKEN_SOURCES = (
-    {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
-    {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
-    {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}},
-)
-
-
-def _with_account(spec: Object, flavour: Flavour, storage: Storage) -> Object:
-    """*spec* with a service account, and its token in each container. Upstream: up to 1.20 it is a secret of the account."""
-    account = spec.get("serviceAccountName") or "default"
-    spec = {**spec, "serviceAccountName": account, "serviceAccount": account}
-    if spec.get("automountServiceAccountToken") is False:
-        return spec
-    name = f"{account}-token-7kq2x" if flavour.has_self_link else f"kube-api-access-{storage.suffix()}"
-    source = {"secret": {"secretName": name}} if flavour.has_self_link else {"projected": {"sources": [*TOKEN_SOURCES]}}
-    mount = {"name": name, "readOnly": True, "mountPath": TOKEN_PATH}
-    for containers in ("containers", "initContainers"):
-        if containers in spec:
-            spec[containers] = [{**each, "volumeMounts": [*each.get("volumeMounts", ()), mount]} for each in spec[containers]]
-    return {**spec, "volumes": [*spec.get("volumes", ()), _volume({"name": name, **source})]}
 
 
 def _container(given: Object) -> Object:

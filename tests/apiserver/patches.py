@@ -21,8 +21,6 @@ MERGE_KEYS: Mapping[str, str] = {
 }
 """Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is replaced."""
 ORDER = "$setElementOrder/"
-PLAIN_LISTS = frozenset({"finalizers"})
-"""Lists of strings that a strategic merge patch adds to."""
 
 
 def merge_patch(value: Json, patch: Json) -> Json:
@@ -39,15 +37,10 @@ def merge_patch(value: Json, patch: Json) -> Json:
 
 
 def strategic_patch(value: Object, patch: Object) -> Object:
-    """Merge lists by the key of their items, with ``$patch``, ``$setElementOrder`` and ``$deleteFromPrimitiveList``."""
-    if patch.get("$patch") == "replace":
-        return {key: part for key, part in patch.items() if key != "$patch"}
+    """Merge lists by the key of their items, with ``$patch: delete`` and ``$setElementOrder``."""
     found = dict(value)
     for key, part in patch.items():
-        if key.startswith("$deleteFromPrimitiveList/"):
-            field = key.partition("/")[2]
-            found[field] = [item for item in found.get(field, ()) if item not in part]
-        elif part is None:
+        if part is None:
             found.pop(key, None)
         elif not key.startswith("$"):
             found[key] = _merged(key, found.get(key), part, patch.get(ORDER + key))
@@ -60,16 +53,12 @@ def strategic_patch(value: Object, patch: Object) -> Object:
 def _merged(key: str, value: Json, part: Json, order: Json = None) -> Json:
     if isinstance(part, dict):
         return strategic_patch(value if isinstance(value, dict) else {}, part)
-    if isinstance(part, list) and key in PLAIN_LISTS:
-        return [*(value or ()), *(item for item in part if item not in (value or ()))]
     if isinstance(part, list) and MERGE_KEYS.get(key):
         return _merged_list(value or [], part, MERGE_KEYS[key], order)
     return part
 
 
 def _merged_list(items: list[Object], patch: list[Object], key: str, order: list[Object] | None) -> list[Object]:
-    if any(part.get("$patch") == "replace" for part in patch):
-        return [part for part in patch if "$patch" not in part]
     found = {item.get(key): item for item in items}
     for part in patch:
         name = part.get(key)

@@ -21,8 +21,6 @@ class Resource:
     is_namespaced: bool = True
     has_status: bool = False
     """It has a status subresource, so a PUT of the object leaves the status as it was."""
-    creates_on_update: bool = False
-    """A PUT of an object that is not there creates it."""
     needs_version: bool = False
     """A PUT without a resourceVersion is refused."""
     is_cached: bool = True
@@ -56,8 +54,8 @@ class Resource:
 
 CORE = (
     Resource("", "v1", "configmaps", "ConfigMap"),
-    Resource("", "v1", "endpoints", "Endpoints", creates_on_update=True),
-    Resource("", "v1", "events", "Event", creates_on_update=True, is_cached=False),
+    Resource("", "v1", "endpoints", "Endpoints"),
+    Resource("", "v1", "events", "Event", is_cached=False),
     Resource("", "v1", "namespaces", "Namespace", is_namespaced=False, has_status=True),
     Resource("", "v1", "nodes", "Node", is_namespaced=False, has_status=True),
     Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", has_status=True),
@@ -69,11 +67,11 @@ CORE = (
     Resource("apps", "v1", "deployments", "Deployment", has_status=True),
     Resource("apps", "v1", "replicasets", "ReplicaSet", has_status=True),
     Resource("apps", "v1", "statefulsets", "StatefulSet", has_status=True),
-    Resource("coordination.k8s.io", "v1", "leases", "Lease", creates_on_update=True, needs_version=True),
-    Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", is_namespaced=False, creates_on_update=True),
-    Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", is_namespaced=False, creates_on_update=True),
-    Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", creates_on_update=True),
-    Resource("rbac.authorization.k8s.io", "v1", "roles", "Role", creates_on_update=True),
+    Resource("coordination.k8s.io", "v1", "leases", "Lease", needs_version=True),
+    Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", is_namespaced=False),
+    Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", is_namespaced=False),
+    Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
+    Resource("rbac.authorization.k8s.io", "v1", "roles", "Role"),
     Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
@@ -118,8 +116,6 @@ class Flavour:
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
     pod_defaults: Json
-    admits: bool = True
-    """Pods get a service account with its token, and objects say who manages their fields: all that recordings leave out."""
 
     @cached_property
     def by_path(self) -> Mapping[tuple[str, str, str], Resource]:

@@ -115,8 +115,6 @@ class Watch:
 Key = tuple[str, str]
 """Namespace and name; the namespace is empty for what has none."""
 
-NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-
 
 @attrs.define
 class Storage:
@@ -223,7 +221,3 @@ class Storage:
         """A new UID."""
         text = f"{self._random.getrandbits(128):032x}"
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
-
-    def suffix(self) -> str:
-        """The end of a generated name."""
-        return "".join(self._random.choices(NAME_LETTERS, k=5))

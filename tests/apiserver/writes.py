@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from .answers import Answer, Object, bad_request, cause, fault, success
+from .answers import Answer, Object, fault, success
 from .call import Call
 from .forms import stored_form, with_defaults
 from .patches import merge_patch, strategic_patch
-from .validation import check_new, check_update, invalid
+from .validation import check_update, invalid
 
 
 def delete(call: Call) -> Answer:
     """One object: it goes at once, or waits for its grace period or its finalizers."""
     options = call.given_json() or {}
     old = call.stored()
-    _check_wanted(call, old, options.get("preconditions") or {})
     gone = deleted(call, old, options)
     if gone is not None:
         return call.answer(200, gone)
@@ -29,8 +28,7 @@ def deleted(call: Call, old: Object, options: Object) -> Object | None:
         return _gracefully(call, old, options)
     if old["metadata"].get("finalizers"):
         return _marked(call, old, 0) if "deletionTimestamp" not in old["metadata"] else old
-    if not call.is_dry_run:
-        call.storage.remove(call.resource, old)
+    call.storage.remove(call.resource, old)
     return None
 
 
@@ -51,8 +49,6 @@ def _gracefully(call: Call, old: Object, options: Object) -> Object:
         period = given
     else:
         period = _grace(old, given)
-    if call.is_dry_run:
-        return old
     # Upstream: it is marked first even if it goes at once, so its watchers see MODIFIED, then DELETED.
     new = _marked(call, old, period)
     if is_finished(new):
@@ -73,14 +69,6 @@ def _marked(call: Call, old: Object, period: int) -> Object:
     return call.storage.put(call.resource, {**old, "metadata": {**old["metadata"], **mark}})
 
 
-def _check_wanted(call: Call, old: Object, wanted: Object) -> None:
-    for field, named, done in (("uid", "UID", "deleted and then recreated"), ("resourceVersion", "ResourceVersion", "modified")):
-        given, found = wanted.get(field), old["metadata"][field]
-        if given is not None and given != found:
-            why = f"the {named} in the precondition ({given}) does not match the {named} in record ({found}). "
-            call.conflict(call.name, f"{why}The object might have been {done}", call.resource.kind)
-
-
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 """Metadata that no update changes."""
@@ -92,34 +80,21 @@ def create(call: Call) -> Answer:
 
 
 def created(call: Call, given: Object) -> Object:
-    """*given*, stored with defaults; with ``dryRun`` it is only made."""
+    """*given*, stored with defaults."""
     storage, metadata = call.storage, given["metadata"]
-    if not metadata.get("name") and metadata.get("generateName"):
-        metadata["name"] = metadata["generateName"] + storage.suffix()
-    if not metadata.get("name"):
-        raise invalid(call.resource, "", [cause("FieldValueRequired", "Required value: name or generateName is required", "metadata.name")])
-    if call.namespace and ("", call.namespace) not in storage.of("namespaces"):
-        message = f'namespaces "{call.namespace}" not found'
-        raise fault(404, "NotFound", message, {"name": call.namespace, "kind": "namespaces"})
     metadata |= {"uid": storage.uid(), "creationTimestamp": storage.now()}
     metadata.pop("resourceVersion", None)
     item = with_defaults(call.resource.kind, given, call.flavour, storage)
-    check_new(call.resource, item, call.flavour)
     new = stored_form(call.resource, item, call.flavour)
     if (call.namespace, metadata["name"]) in storage.of(call.resource.plural):
         message = f'{call.resource.qualified} "{metadata["name"]}" already exists'
         raise fault(409, "AlreadyExists", message, call.resource.details(metadata["name"]))
-    return new if call.is_dry_run else storage.put(call.resource, new)
+    return storage.put(call.resource, new)
 
 
 def update(call: Call) -> Answer:
     """PUT: the object as it is given, but for what is not the client's to change."""
     given = call.given()
-    name = given["metadata"].get("name", "")
-    if name != call.name:
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-    if call.key not in call.storage.of(call.resource.plural) and call.resource.creates_on_update and not call.subresource:
-        return call.answer(201, created(call, given))
     return call.answer(200, updated(call, _existing(call, given["metadata"].get("uid")), given))
 
 
@@ -134,8 +109,8 @@ def updated(call: Call, old: Object, given: Object) -> Object:
     """*given* in place of *old*, after all checks; what changes nothing keeps its revision."""
     _check_preconditions(call, old, given["metadata"])
     new = stored_form(call.resource, _prepared(call, old, given), call.flavour)
-    check_update(call.resource, old, new, call.flavour)
-    if new == old or call.is_dry_run:
+    check_update(call.resource, old, new)
+    if new == old:
         return new
     if is_finished(new):
         # Upstream: the answer lacks the finalizer but has the old revision; watchers see the object with its finalizer.
@@ -149,8 +124,7 @@ def _check_preconditions(call: Call, old: Object, given: Object) -> None:
     if uid and uid != old["metadata"]["uid"]:
         call.conflict(call.name, f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}")
     if not version and call.resource.needs_version:
-        why = "Invalid value: 0x0: must be specified for an update"
-        raise invalid(call.resource, call.name, [cause("FieldValueInvalid", why, "metadata.resourceVersion")])
+        raise invalid(call.resource, call.name, "metadata.resourceVersion must be specified for an update")
     if version and version != old["metadata"]["resourceVersion"]:
         call.conflict(call.name, MODIFIED)
 
@@ -199,8 +173,7 @@ def bind(call: Call) -> Answer:
         wanted = {key: metadata[key] for key in ("uid", "resourceVersion") if metadata.get(key)}
         _check_preconditions(call, pod, wanted)
     _check_free(call, pod)
-    if not call.is_dry_run:
-        call.storage.put(call.resource, _bound(call, pod, target["name"], metadata.get("annotations") or {}))
+    call.storage.put(call.resource, _bound(call, pod, target["name"]))
     return success(201)
 
 
@@ -215,11 +188,8 @@ def _check_free(call: Call, pod: Object) -> None:
         call.conflict(name, f"pod {name} has non-empty .spec.schedulingGates", "pods/binding")
 
 
-def _bound(call: Call, pod: Object, node: str, annotations: Object) -> Object:
+def _bound(call: Call, pod: Object, node: str) -> Object:
     """*pod* on its node, with the condition PodScheduled. Upstream: labels of the Binding are left aside."""
-    metadata = pod["metadata"]
-    if annotations:
-        metadata = {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}
     new = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": call.storage.now()}
     old: list[Object] = pod["status"].get("conditions") or []
     conditions = [new if each["type"] == "PodScheduled" else each for each in old]
@@ -227,7 +197,6 @@ def _bound(call: Call, pod: Object, node: str, annotations: Object) -> Object:
         conditions.append(new)
     return {
         **pod,
-        "metadata": metadata,
         "spec": {**pod["spec"], "nodeName": node},
         "status": {**pod["status"], "conditions": conditions},
     }

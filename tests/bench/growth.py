@@ -21,9 +21,8 @@ Json = dict[str, Any]
 RELEASE = "1.16"
 TEXT = """# How cost grows
 
-The cost of one more pod, by the size of the cluster, the number of bound pods and the number of distinct templates that wait; release 1.16,
-default provider, all nodes scored, decisions without details. Pods a second of processor time of one core, the loop alone; the ratio is
-that of a pod's cost to its cost at the smallest size. Made by `tests/bench/growth.py`.
+The cost of one more pod, by cluster size, bound pods and distinct templates: pods per second of processor time of one core, and the
+ratio to the smallest size. Release 1.16, default provider, all nodes scored, loop alone. Made by `tests/bench/growth.py`.
 """
 
 SERIES: dict[str, tuple[str, list[tuple[int, CaseSize]]]] = {

@@ -100,7 +100,7 @@ def read_hosts(path: Path, release: str) -> Hosts:
         hosts = document["hosts"]
         return dict(zip(document["pods"], hosts[release] if isinstance(hosts, dict) else hosts, strict=True))
     except (ValueError, KeyError, TypeError):
-        raise ManifestError(f'{path}: expected {{"pods", got no hosts of {release}: [...], "hosts": [...]}}') from None
+        raise ManifestError(f'{path}: expected {{"pods": [...], "hosts": [...]}} with hosts of {release}, got none') from None
 
 
 def differing(found: Hosts, wanted: Hosts) -> Iterator[str]:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.looking import headings, outside, serious_faults
 from tests.browser.runninglab import IDLE, LONELY, SIZES, done, opened
+from tests.support.labbuild import Searching
 
 pytestmark = pytest.mark.whole
 CUT_NUMBERS = """() => [...document.querySelectorAll(".labrows td.n, .labrows th.n")].filter((cell) => {
@@ -98,6 +99,19 @@ class TestHelp:
         page.click("#undo")
         done(page, 0)
         assert lab.answer(page)[LONELY][0] is None
+
+    def test_the_next_question_ends_it(self, lab, visit):
+        """What helps stands there as soon as it is found; the next choice ends the search, and is answered."""
+        page, searching, own = opened(lab, visit), Searching(), lab.app.lab
+        page.wait_for_selector("#why .helps li")
+        lab.app.lab = searching
+        page.click("#why button:has-text('What would help?')")
+        page.wait_for_selector("#why .helps li:has-text('A change')")
+        lab.app.lab = own
+        page.evaluate("document.lab.choosePod('shop/orders-1')")
+        page.wait_for_function(IDLE)
+        assert searching.is_ended.is_set()
+        assert page.locator("#why .helps li:has-text('A change')").count() == 0
 
     def test_which_release(self, lab, visit):
         """One click shows where each release puts the pod; another goes to one of them, which puts it there."""

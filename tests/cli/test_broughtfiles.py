@@ -190,7 +190,7 @@ class TestWhatRuns:
         ways = "compare full.yaml --a 1.16 --b 1.34", "upgrade full.yaml --from 1.33 --to 1.34", "policy migrate p.json --check full.yaml"
         for asked in ways:
             told = ran(*asked.split())
-            assert "No pod waits for the scheduler, so nothing was tried" in told.out + told.err
+            assert "No pod is pending, so nothing was tried" in told.out + told.err
 
     def test_migrating_what_the_release_refuses(self, folder):
         """The release that runs the Policy refuses it whatever it becomes, and the error says which gate is behind it."""

@@ -64,7 +64,7 @@ class TestQuestions:
         cluster = write("waiting.yaml", node("a", 2), pod("early", 1), pod("late", 8))
         found = ask("-o", "json", cluster=cluster)
         assert (found.document["fits"], found.document["pending"]) == (2, {"placedFirst": 0, "waiting": 2})
-        assert "2 pods wait in the cluster, left out here: --pending-first places them first" in found.err
+        assert "2 pending pods are left out: --pending-first places them first" in found.err
         first = ask("-o", "json", "--pending-first", cluster=cluster).document
         assert (first["fits"], first["pending"]) == (1, {"placedFirst": 1, "waiting": 1})
 

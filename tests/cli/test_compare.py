@@ -139,7 +139,7 @@ class TestForms:
         assert "3 more decisions differ; --show 4 lists them" in cut
         assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
         assert "more decisions differ" not in whole
-        assert "  4 equally good: another node, which a scores as high as its own" in cut
+        assert "  4 equally good: another node that a scores just as high" in cut
 
     def test_totals_are_sums(self):
         """In both tables a node's total is the sum of its scores, each times its weight."""

@@ -89,7 +89,7 @@ class TestRelease:
         answer, said = self.told(store("1.99.0"), tmp_path)
         assert answer["release"] == "1.36"
         assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
-        assert "the API server is of 1.99, and the cluster is judged as 1.36" in json.dumps(answer["warnings"])
+        assert "the API server is of 1.99, and the cluster is evaluated as 1.36" in json.dumps(answer["warnings"])
 
     def test_compare(self, tmp_path):
         """A configuration of compare may have the release of the server, too."""

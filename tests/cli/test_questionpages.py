@@ -50,12 +50,12 @@ LISTS = {
 }
 """What is asked -> lists of its page: the name, a column, and the place in ``-o json`` that has the same."""
 VERDICTS = {
-    "simulate": "21 of 22 pods find a node, analytics/yearly-report does not: for memory.",
+    "simulate": "21 of 22 pods find a node; analytics/yearly-report does not, because of memory.",
     "explain": "shop/storefront-bj5tsk7t55-3 goes to ",
     "explain a node": "shop/orders-1 does not fit on general-a1: ",
     "what if": "analytics/yearly-report finds no node; ",
     "compare": "No decision is different under 1.27; 4 are equally good for 1.16",
-    "upgrade": "4 of 22 pods end elsewhere by 1.29 than by 1.16; ",
+    "upgrade": "4 of 22 pods go elsewhere in 1.29 than in 1.16; ",
     "policy check": "1.16 starts with ",
     "fits": "123 more copies of small-pod fit; then cpu has run out on 5 nodes.",
     "several": "Only 35 of the 500 copies of small-pod and web fit; then 5 nodes turn it down: node(s) didn't match pod ",

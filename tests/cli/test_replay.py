@@ -15,8 +15,7 @@ from kubeclassic.cli import run
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.questions.replay.inputs.inputs import read_inputs
-from kubeclassic.questions.replay.outputs import ResultFileError, check_places
-from kubeclassic.questions.replay.settings import Places
+from kubeclassic.questions.replay.recording import Places, ResultFileError, check_places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import BUSY

@@ -44,7 +44,7 @@ class TestText:
         out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
         assert "general-c1 fits, but general-b1 is better by: LeastRequested, 6 against 7." in out
         out = told(EXAMPLE, "shop/orders-1", "--want", "database-a1").out
-        assert "database-a1 fits and is as good as database-c1, which was taken of the best." in out
+        assert "database-a1 fits and is as good as database-c1, which won the tie." in out
         path = written(tmp_path, *(node(f"n{number:03}") for number in range(120)), pod("asked"))
         out = told(path, "asked", "--want", "n119", "--percentage-of-nodes-to-score", "10").out
         assert "n119 fits, but the search had found enough nodes before it came there." in out

@@ -125,7 +125,7 @@ WRONG = {
     "capacity ab.yaml --cost a=1": "--cost needs --add-node",
     "capacity ab.yaml --most-nodes 3": "--most-nodes needs --add-node",
     f"{ADD} --pod web.yaml": "--pods: expected the number of copies that new nodes are for, got none",
-    f"{ADD} --pods 3": "--pods needs --pod: else new nodes are for the pods that wait",
+    f"{ADD} --pods 3": "--pods needs --pod: without it, new nodes are for pending pods",
     f"{ADD} --max-limit 3": "--max-limit cannot be combined with --add-node",
     "replay nothere.yaml": "kubeclassic: nothere.yaml: no such file or directory",
     "replay empty.yaml": "kubeclassic: empty.yaml: expected at least one Node, got none",
@@ -334,7 +334,7 @@ def refusal(arguments):
     """
     told = ran(*arguments.split(), status=2)
     assert told.out == ""
-    return told.err.removeprefix("release 1.36, the default: no node says status.nodeInfo.kubeletVersion\n")
+    return told.err.removeprefix("release 1.36 by default: no node says status.nodeInfo.kubeletVersion\n")
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])

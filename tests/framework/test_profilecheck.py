@@ -128,7 +128,7 @@ class TestAccepted:
         """What is accepted and has no effect is told."""
         fit = {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}, "postFilter": {"disabled": [{"name": "*"}]}}
         assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
-            "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing looks at what pods request",
+            "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
             "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
         )
         (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings

@@ -11,7 +11,7 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.live.client.resources import VERSIONS, resource
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.rights import MissingRightError, check_rights
+from kubeclassic.live.snapshot import MissingRightError, check_rights
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER

@@ -16,8 +16,8 @@ from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.transport import Request
+from kubeclassic.live.renaming import Redaction, redact
 from kubeclassic.live.snapshot import ClusterSnapshot, take_snapshot
-from kubeclassic.live.snapshotredaction import Redaction, redact
 from kubeclassic.scheduler import Scheduler
 from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import User, pod_manifest

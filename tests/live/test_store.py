@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage, Watch
@@ -133,26 +130,3 @@ def test_a_restart_ends_watches() -> None:
     assert len(watch.events) == 1
     assert [frame.type for frame in watched(user.store, "resourceVersion=7").events] == ["ERROR"]
     assert [frame.type for frame in watched(user.store, "resourceVersion=8").events] == ["ADDED"]
-
-
-@pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER])
-def test_pods_are_admitted(flavour: Any) -> None:
-    """Pods get a service account and its token, which has a name of its own from 1.21 on, and who asks for no token gets none."""
-    user = User(Store(flavour))
-    user.add_pods(2)
-    user.create("pods", pod_manifest("bare", automountServiceAccountToken=False, serviceAccountName="web"))
-    *tokens, bare = [pod["spec"] for pod in user.all("pods")]
-    names = [volume["name"] for spec in tokens for volume in spec["volumes"]]
-    assert (len(names), len(set(names))) == (2, 1 if flavour is OLD_SERVER else 2)
-    assert [mount["name"] for spec in tokens for each in spec["containers"] for mount in each["volumeMounts"]] == names
-    assert ("volumes" in bare, bare["serviceAccountName"], tokens[0]["serviceAccountName"]) == (False, "web", "default")
-
-
-def test_a_token_says_who_asks() -> None:
-    """An unknown token is 401, what a user may not do is 403, and both change nothing."""
-
-    def ask(token: str) -> Answer:
-        return store.handle("POST", PODS, "", json.dumps(pod_manifest("web")).encode(), {"authorization": f"Bearer {token}"})
-
-    store = Store(NEW_SERVER, users={"a": "reader", "b": "writer"}, permits=lambda user, verb, *rest: user == "writer" or verb == "list")
-    assert [ask(token).status for token in ("x", "a", "b")] == [401, 403, 201]

@@ -64,7 +64,7 @@ class TestReasons:
         cluster, newest = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], Framework(release="1.34")
         found = kubeclassic.explain(cluster, "p", newest)
         assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
-        assert str(kubeclassic.simulate(cluster, newest).view().verdict) == "default/p finds no node: for pod affinity."
+        assert str(kubeclassic.simulate(cluster, newest).view().verdict) == "default/p finds no node, because of pod affinity."
 
     def test_nodes_that_the_pod_wants_are_nearer(self) -> None:
         """Of two nodes with one reason each, the one that its selector means is told first, and why it does not take the pod."""

@@ -240,7 +240,7 @@ SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSched
 @pytest.mark.parametrize("spec", [{"topologySpreadConstraints": SPREAD}, {"affinity": APART}])
 def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
     """A hard constraint over it counts nothing, whatever the release makes of that."""
-    odd = "Pod default/asked: no node has the label rack, by which a hard constraint of it counts pods, so there is nothing to count"
+    odd = "Pod default/asked: no node has the label rack, over which it has a hard constraint, so there is nothing to count"
     assert odd in warned([manifests.node("a"), manifests.pod("asked", **spec)], release)
     assert odd not in warned([manifests.node("a", labels={"rack": "1"}), manifests.pod("asked", **spec)], release)
 
@@ -257,7 +257,7 @@ def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool
     asked = manifests.pod("asked")
     asked["spec"]["containers"][0]["image"] = image
     found = warned([manifests.node("a", images=[{"names": [there], "sizeBytes": 100}]), asked], "1.34")
-    assert any("ImageLocality does not see it" in one for one in found) == is_odd
+    assert any("so ImageLocality does not find it there" in one for one in found) == is_odd
 
 
 def test_a_drain_names_the_volume() -> None:

@@ -28,7 +28,7 @@ def test_as_the_rules_say(release: str) -> None:
     found = simulate(cluster, release, edits="node a allocatable.cpu=3", recheck=True)
     assert (found.ok, [one.pod for one in found.refused]) == (False, ["default/picky", "default/large", "default/small"])
     assert found.refused[1].reasons == ("Insufficient cpu",)
-    assert str(found.view().verdict).endswith(" 3 running pods would not be taken by their nodes any more.")
+    assert str(found.view().verdict).endswith(" 3 running pods would be rejected by their nodes now.")
 
 
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])
@@ -51,6 +51,6 @@ def test_the_list_in_text_and_json() -> None:
     words = ("simulate", CLUSTER, "--recheck", "--set", "node * taints+=x=y:NoSchedule")
     document = ran(*words, "-o", "json", status=1).document
     told = ran(*words, status=1)
-    assert f"{len(document['refused'])} running pods would not be taken by their nodes any more" in told.err
+    assert f"{len(document['refused'])} running pods would be rejected by their nodes now" in told.err
     assert all(one["pod"] in told.out for one in document["refused"])
     assert ran(*words, "-n", "nowhere", "-o", "json", status=1).document["refused"] == []

@@ -80,9 +80,9 @@ class TestNearest:
         told = auto_told(ALL_RELEASES["1.36"], nodes, "v1.99.0")
         assert told == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
         assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
-            "the API server is of 1.99, and the cluster is judged as 1.36, the newest release that is known"
+            "the API server is of 1.99, and the cluster is evaluated as 1.36, the newest release that is known"
         ]
-        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16, the default: {silent}"
+        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
 
 
 class TestFields:
@@ -169,8 +169,8 @@ class TestPatchLevels:
         cluster = [node("a"), pod("p")]
 
         def said(release: str) -> list[str]:
-            return [one.text for one in kubeclassic.simulate(cluster, release).warnings if "judged as" in one.text]
+            return [one.text for one in kubeclassic.simulate(cluster, release).warnings if "evaluated as" in one.text]
 
         like = ALL_PATCH_LEVELS[version]
         assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []
-        assert said(f"{version}.99")[0].startswith(f"release {version}.99 is judged as {like}")
+        assert said(f"{version}.99")[0].startswith(f"release {version}.99 is evaluated as {like}")

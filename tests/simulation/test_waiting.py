@@ -90,7 +90,7 @@ class TestOutcomes:
         assert not made.all_placed
         counts = summarise(made)
         assert (counts.placed, counts.waiting, counts.unschedulable) == (0, 1, 0)
-        assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_lines(counts)[0]
+        assert "0 unschedulable, 1 waiting for Permit plugins" in summary_lines(counts)[0]
 
     def test_an_allowed_pod_is_placed(self) -> None:
         """A later pod's cycle lets it be bound."""

@@ -38,7 +38,7 @@ def test_others_are_counted(options, dump):
     assert "data/" not in told.err
     assert "(--verbose lists all 5 warnings, 4 of them about other objects)\n" in told.err
     if not options:
-        assert "1 pod is judged without its sidecars" in told.out
+        assert "Sidecars of 1 pod are ignored" in told.out
 
 
 def test_its_own_are_told(dump):

@@ -83,7 +83,8 @@ class TestTheMode:
         assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
         assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
         assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
-        assert lines[3].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
+        more = "1 more decision differs; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
+        assert lines[3] == more
         assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
         first = found.document.against[0].first_difference
         assert first is not None

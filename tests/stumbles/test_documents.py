@@ -76,7 +76,7 @@ class TestStrictness:
     @pytest.mark.parametrize("manifest", [POD + POD, '{"kind": "List", "items": [], "items": []}', f"{POD}spec: {{}}\nspec: {{}}"])
     def test_a_missing_separator_is_an_error_always(self, manifest):
         """Two objects without a line --- between them are refused: the second would swallow the first."""
-        assert refusal(manifest).endswith("given twice, expected once; a line with --- belongs between two objects")
+        assert refusal(manifest).endswith("given twice, expected once; put a line with --- between two objects")
 
     def test_a_profile_with_a_field_twice_is_refused(self, tmp_path):
         """A KubeSchedulerConfiguration is decoded strictly by upstream, so a repeated field is an error."""

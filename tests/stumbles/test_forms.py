@@ -130,7 +130,7 @@ class TestInput:
     def test_a_table_of_kubectl(self, text, tmp_path):
         """What kubectl prints for people names the form that is wanted."""
         says = refusal("nodes.txt", text.encode(), tmp_path)
-        assert says == "expected objects, got the table of kubectl get, which is for people: write kubectl get ... -o json"
+        assert says == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
 
     def test_a_description_of_kubectl(self, tmp_path):
         """kubectl describe too."""

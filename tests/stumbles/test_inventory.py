@@ -135,7 +135,7 @@ class TestReleases:
             ("v1.30.1", "release 1.30: the newest node runs v1.30.1"),
             ("v1.38.0", "release 1.36: the newest node runs v1.38.0, to which it is the nearest that is known"),
             ("v1.20.0", "release 1.20: the newest node runs v1.20.0"),
-            ("", "release 1.36, the default: no node says status.nodeInfo.kubeletVersion"),
+            ("", "release 1.36 by default: no node says status.nodeInfo.kubeletVersion"),
         ],
     )
     @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
@@ -194,13 +194,13 @@ class TestReleases:
         """Each field that the chosen release does not know is one line, with a count."""
         told.of(node("a"), pod("p", **spec), pod("q", **spec), options=("--release", "1.14"))
         (line,) = told.warnings(name)
-        assert line.startswith("Pod default/p and 1 more: release 1.14 does not read ")
+        assert line.startswith("Pod default/p and 1 more: release 1.14 ignores ")
 
     def test_gates_decide_too(self, told):
         """A field that needs a gate is told where the gate is off, with the gate's name."""
         spread = pod("p", topologySpreadConstraints=[{"topologyKey": "z", "maxSkew": 1}])
         (line,) = told.of(node("a"), spread, options=("--release", "1.16")).warnings()
-        assert line.endswith("does not read spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true")
+        assert line.endswith("ignores spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true")
         assert told.of(node("a"), spread, options=("--release", "1.16", "--feature-gates", "EvenPodsSpread=true")).warnings() == []
         assert told.of(node("a"), spread, options=("--release", "1.27")).warnings() == []
 

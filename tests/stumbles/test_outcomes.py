@@ -204,4 +204,4 @@ class TestSummary:
         """Where no pod waits, the summary says just that."""
         (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4))
         told(status=0)
-        assert told.err.startswith("no pod waits for a node; 1 node\n")
+        assert told.err.startswith("no pod is pending; 1 node\n")

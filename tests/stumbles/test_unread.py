@@ -12,7 +12,7 @@ from tests.support.manifests import node
 from tests.support.manifests import pod as pod_manifest
 from tests.support.program import ran
 
-SIDECARS = "3 pods are judged without their sidecars: 1.27 does not know them"
+SIDECARS = "Sidecars of 3 pods are ignored: 1.27 does not support them"
 PODS = ["shop/web-0", "shop/web-1", "shop/web-2"]
 SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
 OLD = ("--release", "1.27")
@@ -62,7 +62,7 @@ class TestAnswers:
         assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
         told = ran(*words, status=(0, 1))
         assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
-        assert "judged without" in ran(*words, "--strict", status=2).err
+        assert " are ignored: " in ran(*words, "--strict", status=2).err
         if schema != "what-if":
             page = ran(*words, "-o", "html", status=(0, 1)).out
             assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
@@ -87,7 +87,7 @@ class TestAnswers:
         newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
         (folder / "dump.json").write_text(newer)
         (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document["warnings"]
-        assert found["text"] == "the nodes run 1.99, and are judged as 1.36, the newest release that is known"
+        assert found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
 
 
 class TestPython:
@@ -98,8 +98,8 @@ class TestPython:
             "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
         })  # fmt: skip
         assert [field.thing for field in fields_of(resized)] == ["resizes"]
-        why = "1.32 reads them with feature gate InPlacePodVerticalScaling only"
-        assert told(resized, "1.32") == [f"1 pod is judged without its resizes: {why}"]
+        why = "1.32 supports them only with feature gate InPlacePodVerticalScaling"
+        assert told(resized, "1.32") == [f"Resizes of 1 pod are ignored: {why}"]
         assert told(resized, "1.33") == []
 
 
@@ -116,15 +116,15 @@ class TestGates:
     @pytest.mark.parametrize(
         ("release", "why"),
         [
-            ("1.16", "1.16 does not know them"),
-            ("1.30", "1.30 reads them with feature gate DynamicResourceAllocation only, and that is not modelled"),
-            ("1.33", "1.33 reads them with feature gate DynamicResourceAllocation only"),
+            ("1.16", "1.16 does not support them"),
+            ("1.30", "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled"),
+            ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
             ("1.34", ""),
         ],
     )
     def test_claims(self, release, why):
         """Claims count where the plugin runs; else the sentence says what would make it run."""
-        assert told(self.CLAIMING, release) == ([f"1 pod is judged without its resource claims: {why}"] if why else [])
+        assert told(self.CLAIMING, release) == ([f"Resource claims of 1 pod are ignored: {why}"] if why else [])
 
     def test_a_gate_switched_on(self):
         """A gate that is switched on switches its warning off, and one that is switched off brings it."""
@@ -143,5 +143,5 @@ class TestGates:
         ask = {"name": "g", "firstAvailable": [{"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}]}
         claim = obj({"kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices": {"requests": [ask]}}})
         notice, more = release_notices(algorithm, [tainted, claim], [])
-        assert more.sentence(1).startswith("1 ResourceClaim is judged without its capacity")
-        assert notice.sentence(1).startswith("1 ResourceSlice is judged without its device taints: 1.34 reads them")
+        assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
+        assert notice.sentence(1).startswith("Device taints of 1 ResourceSlice are ignored: 1.34 supports them")

@@ -124,7 +124,7 @@ class TestInputsThatLack:
             ["simulate", nodes], ["capacity", nodes, "--pod", small], ["simulate", nodes, "--pods", small], ["drain", neat, name],
             ["simulate", neat], ["upgrade", neat], ["compare", neat, "--a", "release=1.30", "--b", "release=1.34"],
         ):  # fmt: skip
-            assert "warning: got no Pod in the input, so its nodes count as empty (kubectl get pods -A)\n" in ran(*asked, status=(0, 1)).err
+            assert "warning: no Pod in the input, so nodes count as empty (kubectl get pods -A)\n" in ran(*asked, status=(0, 1)).err
         whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
         assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
 

@@ -35,7 +35,7 @@ def test_every_document_has_warnings(name):
 
 def test_a_drain_names_whom_it_closes():
     """Where reasons call nodes unschedulable that only the drain closes, that is said."""
-    line = "the nodes that were unschedulable are those that the drain itself closes: none of the input is cordoned"
+    line = "the unschedulable nodes are those that this drain cordons; none is cordoned in the input"
     drained = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
     found = kubeclassic.drain(str(ROOT / "examples" / "drain" / "cluster.yaml"), auto=True, **drained)
     assert any("unschedulable" in why for why in found.cannot.values())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import msgspec
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,10 +14,12 @@ from kubeclassic.api.load import Loaded
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.questions.lab.lab import Given, Lab
+from kubeclassic.questions.lab.lab import Given, Lab, Stopped
 from kubeclassic.questions.lab.rules import StateRules, scheduler_of
 from kubeclassic.questions.lab.states import LabState
 from kubeclassic.questions.simulate.ask import simulate
+from kubeclassic.questions.whatif.suggestion import Suggestion
+from kubeclassic.simulation.input import Observer
 from kubeclassic.simulation.scenario import Files
 from tests.conftest import ROOT
 from tests.support.build import Json
@@ -55,6 +59,26 @@ def lab_app(token: str = "token") -> LabApp:
     from kubeclassic.live.server.labapp import LabApp
 
     return LabApp(lab=example_lab(), files=page_file, token=token)
+
+
+@attrs.define
+class Searching:
+    """In place of a lab: finds one change, and goes on until it is ended, or raises *error*."""
+
+    error: Exception | None = None
+    is_ended: threading.Event = attrs.field(factory=threading.Event)
+
+    def answer(self, body: bytes, observer: Observer) -> Any:
+        """The answer, or none."""
+        observer.found(Suggestion(change="a change", patch=("node n x=y",), host="n", kind="label", disturbs=22))
+        if self.error is not None:
+            raise self.error
+        try:
+            while not self.is_ended.wait(0.01):
+                observer.pause()
+        except Stopped:
+            self.is_ended.set()
+        return {}
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.process.locks import LeaseLock
-from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.simulation.conform import engine_for

@@ -112,7 +112,7 @@ class Script:
         assert (request.method, request.path, request.query) == (wanted.method, wanted.path, wanted.query)
         body = json.loads(request.body) if request.body else None
         assert self.masked(body) == self.masked(wanted.body)
-        assert request.headers.get("Content-Type") == wanted.headers.get("Content-Type")
+        assert request.headers.get("content-type") == wanted.headers.get("Content-Type")
         await asyncio.sleep(max(0.0, wanted.end - asyncio.get_running_loop().time()))
         return wanted.response
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.engine import Engine
-from kubeclassic.questions.replay.cluster.podlifecycle import EVER, Lifetime
 from kubeclassic.questions.replay.inputs.inputs import Inputs, read_inputs
-from kubeclassic.questions.replay.inputs.traces import ADD, START, Event
+from kubeclassic.questions.replay.inputs.traces import ADD, EVER, START, Event, Lifetime
 from kubeclassic.questions.replay.replay import Replay
-from kubeclassic.questions.replay.settings import Delays
+from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import pod
 
@@ -52,7 +51,7 @@ def asking(name: str, cpu: str = "1", **more: Any) -> Any:
 def played(made: Replay) -> list[Json]:
     """What happens in a replay up to its end."""
     found: list[Json] = []
-    made.cluster.journal.sink = found.append
+    made.cluster.journal.observers = [found.append]
     for _ in made.run():
         assert made.steps < 50_000
     return found

@@ -41,10 +41,115 @@ from ...client.transport import Transport
 from ...process.logs import Log
 from ..events import Recorder
 from ..following import follow
-from ..state import LiveClocks, LiveState
+from ..state import LiveState
 from ..writes import DryApi
-from .backlog import Backlog, UnjudgedPod
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement, judged, judged_without
+
+UNORDERED = 8
+"""How many pods are looked at where their order is not known."""
+
+
+@attrs.define
+class UnjudgedPod:
+    """A pod whose decision was not judged yet. Events are numbered as they are seen."""
+
+    key: str
+    priority: int
+    came: int
+    """The event that brought it."""
+    outcome: int | None = None
+    """The event that told what became of it."""
+
+    def precedes(self, other: UnjudgedPod) -> bool:
+        """Whether it was certainly decided on before *other*, where the queue is ordered: it waited already, with no lower priority."""
+        return self.came < other.came and self.priority >= other.priority
+
+
+@attrs.define
+class Backlog:
+    """Pods that wait for the other scheduler's decision."""
+
+    is_ordered: bool = True
+    """Whether pods of equal priority are taken in the order in which they came; upstream's first queue has no order for them."""
+    reached: int = 0
+    """The last event that the other scheduler had certainly seen at its last decision."""
+    _waiting: dict[str, UnjudgedPod] = attrs.field(factory=dict)
+    """In the order in which they came."""
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._waiting
+
+    def add(self, key: str, priority: int, event: int) -> None:
+        """A pod came."""
+        self._waiting[key] = UnjudgedPod(key, priority, event)
+
+    def turn(self, key: str) -> UnjudgedPod | None:
+        """Where the pod stands in the order; None if that is not known, as for one that is tried again."""
+        return self._waiting.get(key) if self.is_ordered else None
+
+    def decided(self, key: str, event: int) -> None:
+        """What became of a pod was seen; of several outcomes the first counts."""
+        found = self._waiting.get(key)
+        if found is not None and found.outcome is None:
+            found.outcome = event
+
+    def discard(self, key: str) -> None:
+        """A pod is gone, or is no longer waited for."""
+        self._waiting.pop(key, None)
+
+    def take(self, key: str) -> None:
+        """The decision on a pod was judged; all that came before the pod was known then."""
+        found = self._waiting.pop(key, None)
+        if found is not None:
+            self.reached = max(self.reached, found.came)
+
+    def before(self) -> int | None:
+        """The next decision comes before this event; None: before any that may follow."""
+        return min((each.outcome for each in self._waiting.values() if each.outcome is not None), default=None)
+
+    def candidates(self) -> list[UnjudgedPod]:
+        """The pods of which one was taken next, the likeliest first; an outcome may not be known yet."""
+        if not self.is_ordered:
+            known = [each for each in self._waiting.values() if each.outcome is not None]
+            return sorted(known, key=lambda each: each.outcome or 0)[:UNORDERED] or list(self._waiting.values())[:1]
+        firsts, likely = self._outcome_of_class(), list(self._possible())
+        others = [each for each in self._heads() if each not in likely]
+        return [each for part in (likely, others) for each in sorted(part, key=lambda each: firsts.get(each.priority, inf))]
+
+    def _possible(self) -> Iterator[UnjudgedPod]:
+        """The pods that may be next: each one after the first had to come later, and goes before those that were there."""
+        before, best = self.before(), None
+        here = [each for each in self._waiting.values() if each.came <= self.reached]
+        if here:
+            best = max(here, key=lambda each: (each.priority, -each.came))
+            yield best
+        for each in self._waiting.values():
+            if each.came <= self.reached or (best is not None and each.priority <= best.priority):
+                continue
+            if before is not None and each.came >= before:
+                return
+            best = each
+            yield each
+
+    def _heads(self) -> list[UnjudgedPod]:
+        """The first pod of each priority, where it came before the next decision and was decided on: which priority was next may seem wrong
+        where an earlier judgement was right by chance."""
+        before, found = self.before(), dict[int, UnjudgedPod]()
+        for each in self._waiting.values():
+            found.setdefault(each.priority, each)
+        return [each for each in found.values() if each.outcome is not None and before is not None and each.came < before]
+
+    def _outcome_of_class(self) -> dict[int, int]:
+        """Priority -> the first outcome of a pod of it. They are taken in order, so the first of them was decided on before that."""
+        found: dict[int, int] = {}
+        for each in self._waiting.values():
+            if each.outcome is not None:
+                found[each.priority] = min(each.outcome, found.get(each.priority, each.outcome))
+        return found
+
 
 # --- our decision in possible states ----------------------------------------------------------------------------------
 
@@ -333,18 +438,18 @@ class Shadow:
                 known[-1].pod = item
             elif item.spec.node_name or is_refused:
                 self._told[item.key] = message(item)
-                self._outcomes.setdefault(item.key, []).append(SeenOutcome(self._event, self._now(), item))
+                self._outcomes.setdefault(item.key, []).append(SeenOutcome(self._event, self.state.now(), item))
                 self._backlog.decided(item.key, self._event)
             elif known:
                 known[-1].pod = item
             else:
                 was_gated = self.state.queue.is_gated(item)
-                self._take_effect(self.state.put, item, self._now())
+                self._take_effect(self.state.put, item, self.state.now())
                 if was_gated:
                     self._enter(item)
         elif self.state.pod(item.key) is None and not item.spec.node_name:
             # A new pod without a node. One that was refused before we looked is awaited at no time.
-            self._take_effect(self.state.put, item, self._now())
+            self._take_effect(self.state.put, item, self.state.now())
             if is_unschedulable(item):
                 self._told[item.key] = message(item)
             else:
@@ -371,7 +476,7 @@ class Shadow:
 
     def _enter(self, pod: Pod) -> None:
         if not self.state.queue.is_gated(pod):
-            self._since[pod.key] = self._now()
+            self._since[pod.key] = self.state.now()
             priority = pod.priority if queues_by_priority(self.state.engine.algorithm) else 0
             self._backlog.add(pod.key, priority, self._event)
 
@@ -384,7 +489,7 @@ class Shadow:
     # --- events that count later ------------------------------------------------------------------------------------
 
     def _hold(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
-        self._held.append(DelayedEvent(self._event, self._now(), tell, item))
+        self._held.append(DelayedEvent(self._event, self.state.now(), tell, item))
 
     def _take_effect(
         self, tell: Callable[[KubeObject], None], item: KubeObject, seen: float, turn: UnjudgedPod | None = None
@@ -400,7 +505,7 @@ class Shadow:
     def _counts_now(self, held: DelayedEvent) -> bool:
         if not self._backlog and not self._outcomes:
             return True
-        is_old = held.seen <= self._now() - self.patience and held.event < (self._first_outcome() or inf)
+        is_old = held.seen <= self.state.now() - self.patience and held.event < (self._first_outcome() or inf)
         return is_old or held.event <= self._backlog.reached
 
     def _first_outcome(self) -> int | None:
@@ -431,7 +536,7 @@ class Shadow:
             self._deliver()
         while True:
             self.state.touch()
-            self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self._now()))
+            self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self.state.now()))
             while self._held and self._counts_now(self._held[0]):
                 self._deliver()
             if self._step():
@@ -443,7 +548,7 @@ class Shadow:
                 ends = [self._held[0].seen + self.patience] if self._held else []
                 ends += [] if self._waits_since is None else [self._waits_since + self.patience]
                 ends += [found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)]
-                left = min((end for end in ends if end > self._now()), default=0.0) - self._now()
+                left = min((end for end in ends if end > self.state.now()), default=0.0) - self.state.now()
                 handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), self.state.awake.set) if ends else None
                 try:
                     await self.state.awake.wait()
@@ -458,12 +563,12 @@ class Shadow:
             if key not in self._outcomes:
                 # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
                 if self._waits_since is None:
-                    self._waits_since = self._now()
-                if self._now() - self._waits_since < self.patience - SHORTEST:
+                    self._waits_since = self.state.now()
+                if self.state.now() - self._waits_since < self.patience - SHORTEST:
                     return False
                 self._backlog.discard(key)
                 return True
-            if not tried and self._outcomes[key][0].seen + self.linger > self._now():
+            if not tried and self._outcomes[key][0].seen + self.linger > self.state.now():
                 return False
             if tried and self._outcomes[key][0].seen > self._outcomes[next(iter(tried))][0].seen + APART:
                 continue
@@ -484,7 +589,7 @@ class Shadow:
     def _judge_different(self, key: str, trial: ShadowTrial) -> bool:
         """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if more has to be seen first."""
         outcome, pod = self._outcomes[key][0], self.state.pod(key)
-        if pod is None or outcome.seen + WINDOW > self._now():
+        if pod is None or outcome.seen + WINDOW > self.state.now():
             return False
         since = max(outcome.seen - WINDOW, self._since.get(key, -inf))
         asked = UnsureDecision(pod, outcome.pod, outcome.seen, since, self._backlog.turn(key), list(self._later()))
@@ -535,16 +640,12 @@ class Shadow:
             del self._outcomes[key]
         self._take_effect(self.state.put, outcome.pod, outcome.seen, turn)
 
-    def _now(self) -> float:
-        return self.state.times.now()
-
 
 async def shadowed(
     engine: Engine, scheduler_name: str, transport: Transport, tell: Callable[[PodJudgement], None],
     *, seconds: float | None = None, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
     """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
-    clocks = LiveClocks(asyncio.get_running_loop().time, time.time)
-    shadow = Shadow(LiveState(engine, DryApi(), Recorder(), clocks, scheduler_name, log=log), tell)
+    shadow = Shadow(LiveState(engine, DryApi(), Recorder(), time.time, scheduler_name, log=log), tell)
     await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
     return shadow.tally

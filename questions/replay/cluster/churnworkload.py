@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from ....api.objects import KubeObject, Node, Pod
 from ..externalevents import ExternalEvents
 from ..inputs.churn import Operation, named
+from ..inputs.traces import Lifetime
 from ..journal import BarrierGivenUp, NodeEvent, OperationBegun
 from ..simulatedcluster import SimulatedCluster
-from .podlifecycle import Lifetime
 from .podlifecycles import PodLifecycles
 
 RECREATE = "recreate"

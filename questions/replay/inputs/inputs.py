@@ -27,19 +27,17 @@ from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ....simulation.scenario import CLUSTER, named
 from ...importing import openb
-from ..cluster.podlifecycle import Lifetime
 from .churn import Operation, is_operation, nodes_of, read_operations
-from .traces import ADD, AS_GIVEN, DELETE, START, Event, Reading, TraceTimes, is_event, read_event, timed, with_run_times
+from .traces import ADD, DELETE, START, Event, Lifetime, Reading, TraceTimes, is_event, read_event, timed, with_run_times
 
 STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class InputOptions:
-    """How to read inputs."""
+class InputOptions(Reading):
+    """How to read inputs. Without more, times and durations are as given, and pods without a run time run for ever."""
 
-    reading: Reading = AS_GIVEN
     compress: float = 1.0
     """All times are divided by this."""
     cron_jobs: bool = False
@@ -149,7 +147,7 @@ class _Reader:
                 self.ignored["events about other kinds"] += 1
             else:
                 found.append(event)
-        self.events += found if self.choice.reading.as_recorded else with_run_times(found)
+        self.events += found if self.choice.as_recorded else with_run_times(found)
 
     def _stream(self) -> IO[bytes]:
         if self._piped is None:
@@ -172,7 +170,7 @@ class _Reader:
         made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
         self.odd.notices += made.notices
         objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
-        events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
+        events = self._admitted([*timed(filter(self._takes_part, objects), self.choice, self.times), *self.events])
         events, origin = self._placed(events)
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
         amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])

@@ -14,7 +14,6 @@ from ....api.reading.documents import Document
 from ....api.reading.mismatch import shown
 from ....api.reading.notices import Oddities
 from ....exceptions import ManifestError
-from ..cluster.podlifecycle import EVER, Lifetime
 from .times import DURATION, TIME, parse_duration, parse_time
 
 CREATION_TIME = "kubeclassic/creation-time"
@@ -29,6 +28,20 @@ VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
 
 START = float("-inf")
 """The time of objects that exist from the beginning."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Lifetime:
+    """How long a pod lasts, in virtual seconds; None: until something else ends it."""
+
+    runs_for: float | None = None
+    """Counted from when it runs."""
+    leaves_at: float | None = None
+    """When it is deleted, whether it has a node or not."""
+
+
+EVER = Lifetime()
+"""A pod that stays until something ends it."""
 
 
 @attrs.frozen(repr=False)
@@ -143,10 +156,6 @@ class Reading:
     """Pods leave at their recorded time, not after their recorded run time."""
     run_time: float | None = None
     """The run time of pods that have none of their own."""
-
-
-AS_GIVEN = Reading()
-"""Times and durations are as given, and pods without a run time run for ever."""
 
 
 def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:

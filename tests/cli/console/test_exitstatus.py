@@ -37,8 +37,8 @@ def test_a_defect(ending, tmp_path, monkeypatch, capsys):
     assert ends_with(monkeypatch, KeyError("nope")) == 3
     first, second = capsys.readouterr().err.splitlines()
     (file,) = tmp_path.glob("kubeclassic-defect-*.txt")
-    assert first == "kubeclassic: a defect: KeyError: 'nope'"
-    assert (f"fault of kubeclassic {__version__}" in second, str(file) in second) == (True, True)
+    assert first == "kubeclassic: internal error: KeyError: 'nope'"
+    assert (f"This is a bug in kubeclassic {__version__}." in second, str(file) in second) == (True, True)
     report = file.read_text()
     parts = (f"kubeclassic {__version__}, Python 3.", "kubeclassic simulate\n", "raise error", "KeyError: 'nope'")
     assert [part for part in parts if part not in report] == []

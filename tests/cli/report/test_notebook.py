@@ -25,7 +25,7 @@ MOST_BYTES = 100_000
 SHOWN = {
     "Cluster": (lambda: Cluster.load(CLUSTER), "11 nodes with 8 pods; 22 pods wait."),
     "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
-    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node, analytics/yearly-report does not: for memory."),
+    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node; analytics/yearly-report does not, because of memory."),
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1"),
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are equally good"),
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),

@@ -17,15 +17,15 @@ class TestWords:
     @pytest.mark.parametrize(
         ("counts", "reasons", "said"),
         [
-            ({"pods": 0}, [], "No pod waits for a node."),
+            ({"pods": 0}, [], "No pod is pending."),
             ({"pods": 1, "placed": 1}, [], "The pod finds a node."),
             ({"pods": 3, "placed": 3, "evicted": 1}, [], "All 3 pods find a node; 1 pod is evicted to make room."),
             ({"pods": 3, "placed": 2, "gated": 1}, [], "2 of 3 pods find a node."),
-            ({"pods": 1, "unschedulable": 1}, [("Insufficient cpu", 1)], "a/0 finds no node: for cpu."),
+            ({"pods": 1, "unschedulable": 1}, [("Insufficient cpu", 1)], "a/0 finds no node, because of cpu."),
             (
                 {"pods": 8, "placed": 1, "waiting": 1, "unschedulable": 6},
                 [("Insufficient cpu", 3), ("node(s) had taint {a: b}", 1), ("node(s) had taint {c: d}", 1), ("odd", 1)],
-                "2 of 8 pods find a node, 6 do not: 3 for cpu, 2 for taints, 1 for odd.",
+                "2 of 8 pods find a node; 6 do not: 3 for cpu, 2 for taints, 1 for odd.",
             ),
         ],
     )  # fmt: skip

@@ -24,7 +24,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.status import Status, unresolvable, unschedulable
-from kubeclassic.live.scheduler.failures import ClassicPreemption
+from kubeclassic.live.scheduler.failures import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import Json, case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj
@@ -73,7 +73,7 @@ def nominated_at_once(release: Release) -> object:
     queue = SimpleNamespace(nominate=lambda asked, name: known.update({asked.key: name}))
     api = SimpleNamespace(read_pod=read_pod, put_status=put_status)
     state: Any = SimpleNamespace(release=release, queue=queue, api=api, touch=lambda: None)
-    asyncio.run(ClassicPreemption(state).run(obj(pod("web")), Preemption(node="n")))
+    asyncio.run(ClassicConsequences(state).make_room(obj(pod("web")), Preemption(node="n")))
     return seen
 
 

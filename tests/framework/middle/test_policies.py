@@ -206,7 +206,7 @@ class TestCheck:
             ("NodeUnschedulable", "mandatory"), ("NodeName", "Policy: HostName"), ("TaintToleration", "mandatory"),
         ]  # fmt: skip
         assert found.warnings == (
-            "plugin NodeResourcesFit does not run: nothing looks at what pods request",
+            "plugin NodeResourcesFit does not run: nothing checks what pods request",
             "no priorities and no extenders: every node scores 1",
         )
 

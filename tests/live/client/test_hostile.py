@@ -18,15 +18,13 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client import api as api_module
 from kubeclassic.live.client import http as http_module
-from kubeclassic.live.client.api import Api
+from kubeclassic.live.client.api import Api, ApiError, error_of, read_object
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.http import HttpTransport
-from kubeclassic.live.client.replies import ApiError, error_of, read_object
 from kubeclassic.live.client.resources import NODES
 from kubeclassic.live.client.transport import OTHER, Request, Response, Stream, TransportError
-from kubeclassic.live.informers.informers import Reflector, retries_of
-from kubeclassic.live.informers.store import Store
-from kubeclassic.live.process.locks import LeaseLock, LockError
+from kubeclassic.live.informers.informers import Reflector, Store, retries_of
+from kubeclassic.live.scheduler.election import LeaseLock
 from tests.support.examples import examples
 from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
@@ -255,7 +253,7 @@ def test_a_lock_of_any_shape(found: dict[str, Any], spec: Any) -> None:
                 record = await lock.read()
                 await lock.update(record)
                 lock.reference()
-            except LockError:
+            except ApiError:
                 pass
 
         run_virtually(work())

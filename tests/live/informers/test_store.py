@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from kubeclassic.live.informers.store import Store
+from kubeclassic.live.informers.informers import Store
 from tests.support.followed import Followed
 
 

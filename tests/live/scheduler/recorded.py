@@ -28,7 +28,7 @@ from kubeclassic.live.client.transport import Request, Transport
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.events import About
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
+from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
 from kubeclassic.simulation.sides import best
@@ -168,7 +168,7 @@ class Stage:
 
     def __attrs_post_init__(self) -> None:
         loop, is_old = asyncio.get_running_loop(), any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
-        flavour = attrs.evolve(OLD_SERVER if is_old else NEW_SERVER, admits=False)
+        flavour = OLD_SERVER if is_old else NEW_SERVER
         store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
         pace = Pace.of(self.recorded, self.begin)
         self.transport = PacedTransport(store, pace, records=True, pace=pace)
@@ -204,9 +204,8 @@ class Stage:
         """Our scheduler, in the original's place."""
         loop, release = asyncio.get_running_loop(), engine.algorithm.release
         api = WireApi(Api(self.transport, retries_of(release.client)))
-        times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         engine.asks_later = True
-        state = LiveState(engine, api, self.played.events, times, log=log_to(self.played.reports))
+        state = LiveState(engine, api, self.played.events, lambda: EPOCH + loop.time(), log=log_to(self.played.reports))
         if self.extenders is not None:
             state.worker = VirtualWorker(self.extenders.take_elapsed)
         return Steered(state, hosts=self.hosts, rooms=self.rooms)

@@ -25,7 +25,7 @@ from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.live.scheduler.events import Recorder
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
+from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import DryApi
 from kubeclassic.simulation.conform import engine_for
 from tests.live.scheduler.recorded import EPOCH
@@ -105,8 +105,7 @@ class ShadowReplay:
 
     def __attrs_post_init__(self) -> None:
         loop = asyncio.get_running_loop()
-        clocks = LiveClocks(loop.time, lambda: EPOCH + loop.time())
-        state = LiveState(engine_for(self.release, self.config), DryApi(), Recorder(), clocks)
+        state = LiveState(engine_for(self.release, self.config), DryApi(), Recorder(), lambda: EPOCH + loop.time())
         self.shadow = Shadow(state, self.tell)
 
     async def play(self) -> None:

@@ -10,8 +10,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.process.locks import LeaseLock
-from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from kubeclassic.live.scheduler.events import About
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.process.locks import LeaseLock
-from kubeclassic.live.scheduler.election import Elector, LeaseTimes
+from kubeclassic.live.scheduler.election import Elector, LeaseLock, LeaseTimes
 from kubeclassic.simulation.conform import as_decoded
 from tests.support.recordings import Exchange, Script, recorded
 from tests.support.virtualtime import now, wall

@@ -11,8 +11,7 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.process.locks import LeaseLock
-from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused

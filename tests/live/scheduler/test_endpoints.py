@@ -11,7 +11,7 @@ import httpx
 import pytest
 import trustme
 
-from kubeclassic.live.scheduler.endpoints import endpoints, serving
+from kubeclassic.live.process.process import endpoints, serving
 from kubeclassic.live.scheduler.flags import LOOPBACK, Listener
 from kubeclassic.live.server.serving import PatientProtocol, ServeError
 

@@ -69,7 +69,7 @@ async def test_what_is_sent() -> None:
         world.recorder.event(pod("web"), "Normal", "Scheduled", "Successfully assigned default/web to a")
         assert await world.events.drain(1.0) == 0
         request = world.link.requests[0]
-        assert (request.method, request.path, request.headers["Content-Type"]) == ("POST", EVENTS, "application/json")
+        assert (request.method, request.path, request.headers["content-type"]) == ("POST", EVENTS, "application/json")
         body = json.loads(request.body)
         assert body["involvedObject"] == {"kind": "Pod", "namespace": "default", "name": "web", "apiVersion": "v1"}
         assert (body["reason"], body["message"], body["type"], body["count"]) == (

@@ -11,8 +11,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.credentials import Access
-from kubeclassic.live.process.locks import LeaseLock
-from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseThread, LeaseTimes
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, LeaseTimes
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER

@@ -13,8 +13,8 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.shadow.backlog import Backlog
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
+from kubeclassic.live.scheduler.shadow.shadow import Backlog
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER

@@ -55,12 +55,3 @@ def test_a_patch_holds_what_changed() -> None:
         "status": {"nominatedNodeName": None}
     }
     assert status_patch(first, first) == {}
-
-
-def test_a_condition_that_goes_is_deleted() -> None:
-    """An entry that is not in the new list is deleted by its type."""
-    patch = status_patch({"conditions": [READY]}, {"conditions": []})
-    assert patch["status"]["conditions"] == [{"$patch": "delete", "type": "Ready"}]
-    kept = {**READY, "type": "Initialized"}
-    patch = status_patch({"conditions": [READY, kept]}, {"conditions": [kept]})
-    assert patch["status"]["conditions"] == [{"$patch": "delete", "type": "Ready"}]

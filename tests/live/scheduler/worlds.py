@@ -20,7 +20,7 @@ from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
+from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User, node_manifest, pod_manifest
@@ -91,9 +91,8 @@ class World:
     ) -> LiveState:  # fmt: skip
         """The state of a scheduler, of *engine* or of one with *config*."""
         loop = asyncio.get_running_loop()
-        times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         engine = engine or engine_for(release or self.release, config or {})
-        return LiveState(engine, api, self.events, times, scheduler_name, log=log_to(self.reports))
+        return LiveState(engine, api, self.events, lambda: EPOCH + loop.time(), scheduler_name, log=log_to(self.reports))
 
     def schedule(
         self, config: Mapping[str, Any] | None = None, *, dry: bool = False, engine: Engine | None = None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -20,13 +18,13 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
-from kubeclassic.extenders.overhttp import HttpPost, PostReply, http_post
+from kubeclassic.extenders.overhttp import PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.live.server.serving import Listening, make_server
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families, needs, read_cases, read_items
+from tests.apiserver.app import serving
 from tests.conftest import ROOT
 from tests.support.serverbuild import Json
 
@@ -65,42 +63,26 @@ class Served:
 
 
 @contextmanager
-def serving(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterator[Served]:
+def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterator[Served]:
     """A server of *cluster* on a free port."""
-    app, url, ready = ExtenderApp(service=ExtenderService(cluster)), list[str](), threading.Event()
-
-    def on_ready(found: str) -> None:
-        url.append(found)
-        ready.set()
-
-    server, socket = make_server(app, Listening(), on_ready)
-    posts: list[HttpPost] = []
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([socket])))
-    thread.start()
-    try:
-        assert ready.wait(60)
+    app, statuses = ExtenderApp(service=ExtenderService(cluster)), dict[tuple[str, int], int]()
+    with serving(app) as url:
         config = ExtenderConfig(
-            url[0], filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,
+            url, filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,
             timeout=60.0, node_cache_capable=names_only,
         )  # fmt: skip
-        statuses: dict[tuple[str, int], int] = {}
-        posts.append(http_post(config))
+        post = http_post(config)
 
         def noting(address: str, body: bytes, timeout: float) -> PostReply:
-            answer = posts[0](address, body, timeout)
+            answer = post(address, body, timeout)
             key = address.rpartition("/")[2], answer.status
             statuses[key] = statuses.get(key, 0) + 1
             return answer
 
         (extender,) = make_extenders([config], find_any_release(release), lambda config: noting)
         yield Served(cluster, extender, statuses)
-    finally:
-        for post in posts:
-            post.close()
-        server.should_exit = True
-        thread.join(30)
-        socket.close()
-        app.worker.close()
+        post.close()
+    app.worker.close()
 
 
 def nominated(pod: Pod, name: str) -> Pod:
@@ -139,7 +121,7 @@ def play(case: Json, *, names_only: bool) -> set[tuple[str, int]]:
     cluster = ServedCluster(lambda: engine_for(case["version"], case.get("config") or {}), defaults=False)
     for item in (*objects_of(case), *pods):
         cluster.put(item)
-    with serving(cluster, case["version"], names_only=names_only) as served:
+    with joined_to(cluster, case["version"], names_only=names_only) as served:
         alone, joined = Run(build(case, {})), Run(build(case, {"extenders": [served.extender]}))
         for pod in pods:
             if name := (case.get("nominated") or {}).get(pod.key):

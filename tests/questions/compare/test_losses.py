@@ -94,9 +94,9 @@ class TestSentence:
     def test_who_loses_and_why(self) -> None:
         """It says how many pods lose and for what; one reason for all is said without a count."""
         record = compared([node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")})
-        assert str(verdict(record)) == "2 pods fewer find a place under b: all for cpu"
+        assert str(verdict(record)) == "2 pods fewer find a place under b: all because of cpu"
         found = compared([node("n", cpu="2"), pod("p", requests={"cpu": 3})], {"a": engine_for("1.16", {}), "b": policy("HostName")})
-        assert str(verdict(found)) == "1 pod more finds a place under b, default/p; under a there is none: for cpu"
+        assert str(verdict(found)) == "1 pod more finds a place under b, default/p; under a there is none: because of cpu"
 
     def test_nothing_lost(self) -> None:
         """Where no pod loses a place it says how many decisions are other ones, or that all are the same."""

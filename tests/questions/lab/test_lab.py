@@ -6,6 +6,8 @@ import random
 import subprocess
 import sys
 
+import attrs
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,9 @@ from msgspec.structs import replace
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.questions.lab.lab import Stopped
 from kubeclassic.questions.lab.rules import StateRules
+from kubeclassic.simulation.input import Observer
 from tests.conftest import ROOT
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, moved, town
@@ -28,6 +32,23 @@ PODS = {
         "metadata": {"labels": {"app": "added"}}, "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
     }},
 }  # fmt: skip
+
+
+@attrs.define
+class Ending(Observer):
+    """Ends a search after some decisions."""
+
+    left: int
+    changes: set[str] = attrs.field(factory=set)
+    """What it had found."""
+
+    def found(self, part):
+        self.changes.add(part.change)
+
+    def pause(self):
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped
 
 
 def follow(lab, drawn):
@@ -51,6 +72,26 @@ class TestMoves:
     def test_any_moves(self, nodes, placed, waiting, drawn):
         """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same reason if that is nowhere."""
         follow(town(nodes, placed, waiting), drawn)
+
+    @examples(1)
+    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, ends=st.lists(st.integers(0, 80), min_size=1, max_size=3))
+    def test_searches_that_are_ended(self, nodes, placed, waiting, ends):
+        """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what it had found are answers."""
+        lab = town(nodes, placed, waiting)
+        wanted = fresh(lab, lab.start)
+        for number, end in enumerate(ends):
+            pod, ended = f"default/new-{number % len(waiting)}", Ending(end)
+            body = {"question": "explain", "state": lab.start, "options": {"pod": pod, "what_if": True}}
+            answer = lab.answer(msgspec.json.encode(body), ended)
+            assert "suggestions" not in answer or ended.left >= 0
+            every = answer if "suggestions" in answer else ask(lab, "explain", lab.start, pod=pod, what_if=True)
+            assert ended.changes <= {one["change"] for one in every["suggestions"]}
+            assert answered(lab, lab.start) == wanted
+
+    def test_fifty_moves_of_the_example(self):
+        """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
+        draw = random.Random(28)
+        follow(example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)])
 
     @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
     def test_what_is_known_is_used_again(self, release):

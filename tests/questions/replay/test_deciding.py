@@ -39,7 +39,7 @@ def judged(made: Replay, pod: Any) -> tuple[list[bool], list[int]]:
 def test_the_scheduler_decides(release: str) -> None:
     """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by itself."""
     made, found = three(release), list[Any]()
-    made.cluster.journal.sink = found.append
+    made.cluster.journal.observers = [found.append]
     while (turn := made.next_pod()) is not None:
         judged(made, turn)
         made.conclude(made.decide(turn))

@@ -10,10 +10,9 @@ import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.cluster.podlifecycle import Lifetime
 from kubeclassic.questions.replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from kubeclassic.questions.replay.inputs.times import as_timestamp, parse_duration, parse_time
-from kubeclassic.questions.replay.inputs.traces import Reading
+from kubeclassic.questions.replay.inputs.traces import Lifetime
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told
@@ -35,7 +34,7 @@ OPENB_PODS = (
 def reading(**fields: Any) -> InputOptions:
     """A choice of how to read times."""
     compress = fields.pop("compress", 1.0)
-    return InputOptions(reading=Reading(**fields), compress=compress)
+    return InputOptions(**fields, compress=compress)
 
 
 def pods(inputs: Inputs) -> dict[str, tuple[float, Lifetime]]:

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.questions.replay.outputs import as_json_line
+from kubeclassic.questions.replay.recording import as_json_line
 
 TEXTS = st.text(max_size=5) | st.text('\x00\x1f\x7f\u2028"\\/<\n', max_size=5)
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS, st.lists(TEXTS, max_size=2))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from kubeclassic.core.queue.base import scheduled_condition
-from kubeclassic.questions.replay.cluster.podlifecycle import EVER
 from kubeclassic.questions.replay.inputs.inputs import Inputs
+from kubeclassic.questions.replay.inputs.traces import EVER
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, pod
 from tests.support.examples import examples
@@ -176,7 +176,7 @@ class Waits(RuleBasedStateMachine):
         """Those wait that should, for the same plugins; each has one timer and nothing else is to come."""
         waits = {one.pod.name: set(one.pending_plugins) for one in waits_of(self.replay.engine)}
         assert waits == {name: set(one.timeouts) for name, one in self.waiting.items()}
-        assert len(self.replay.cluster.agenda) == self.replay.pods.permits.count == len(self.waiting)
+        assert len(self.replay.cluster.agenda) == self.replay.pods.held == len(self.waiting)
 
     @invariant()
     def what_is_reserved(self) -> None:

@@ -28,7 +28,7 @@ def steps_to(made: Replay, time: float) -> list[Json]:
     """What happens up to *time*, at which the clock then is."""
     found: list[Json] = []
     made.cluster.later(time - made.now, lambda: None)
-    made.cluster.journal.sink = found.append
+    made.cluster.journal.observers = [found.append]
     made.until = time
     while made.step():
         pass

@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from kubeclassic.questions.replay.replay import Replay
-from kubeclassic.questions.replay.settings import Delays
+from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.build import node, obj
 from tests.support.drainbuild import with_devices

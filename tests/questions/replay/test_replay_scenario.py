@@ -152,7 +152,7 @@ def test_nobody_waits_where_nothing_waits(operations: list[Operation], until: in
             coming = {key for keys in replay.workload.created.values() for key in keys} - {*replay.pods.seen}
             assert any(key.partition("/")[0] in spaces for key in coming | {life.key for life in replay.waiting})
 
-    made = Replay(Inputs((), (nodes, *operations), resources=("cpu",)), engine(), until=until, at_instant=check)
+    made = Replay(Inputs((), (nodes, *operations), resources=("cpu",)), engine(), until=until, observers=[check])
     for _ in made.run():
         pass
     if until is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubeclassic.questions.replay import outputs
+from kubeclassic.questions.replay import recording
 from kubeclassic.questions.replay.history import Series, columns
 from kubeclassic.questions.replay.ledger import SAMPLE, Fragmentation, Ledger
 from kubeclassic.questions.replay.simulatedcluster import ReplayCounts
@@ -24,7 +24,7 @@ def rows(every: float, until: float | None = None) -> list[dict[str, Any]]:
         at(5, pod("two", requests={"cpu": "1"}), runs=10), release="1.13", until=until,
     )  # fmt: skip
     found: list[list[Any]] = []
-    made.at_instant = Series(found.append, every).at_instant
+    made.observers.append(Series(found.append, every).at_instant)
     played(made)
     names = columns(made.inputs.resources)
     return [dict(zip(names, row, strict=True)) for row in found]
@@ -51,7 +51,7 @@ class TestSeries:
     def test_parquet(self, tmp_path: Path) -> None:
         """A table is written as Parquet, floats where any value of a column is one."""
         parquet = pytest.importorskip("pyarrow.parquet")
-        outputs.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
+        recording.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
         assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {"time": [0.0, 2.5], "pending": [1, 2]}
 
     def test_parquet_without_pyarrow(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,11 +60,11 @@ class TestSeries:
         def missing(name: str) -> Any:
             raise ImportError(name)
 
-        monkeypatch.setattr(outputs, "import_module", missing)
+        monkeypatch.setattr(recording, "import_module", missing)
         with pytest.raises(
-            outputs.ResultFileError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"
+            recording.ResultFileError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"
         ):
-            outputs.write_parquet(tmp_path / "a.parquet", [], [])
+            recording.write_parquet(tmp_path / "a.parquet", [], [])
 
 
 def naive(ledger: Ledger, sample: list[list[int]]) -> list[float]:

@@ -136,7 +136,7 @@ class TestConfigurations:
     def test_verdicts(self):
         """One configuration has nothing to be compared with, several may come to the same, or to nothing at all."""
         node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
-        for grid, said in (({}, "One configuration: nothing to"), ({"release": ["1.12", "1.13"]}, "2 configurations come to the same.")):
+        for grid, said in (({}, "One configuration: nothing to"), ({"release": ["1.12", "1.13"]}, "2 configurations have the same")):
             assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
         asked = {"cluster": [node], "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}]}
         assert str(kubeclassic.sweep(asked).view().verdict) == "All 2 runs failed."

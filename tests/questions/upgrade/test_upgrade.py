@@ -97,7 +97,7 @@ class TestExample:
     def test_the_view(self, example: UpgradeResult) -> None:
         """The view has the steps, the causes and the decisions."""
         view = example.view()
-        assert "7 of 22 pods end elsewhere by 1.36 than by 1.12" in str(view.verdict)
+        assert "7 of 22 pods go elsewhere in 1.36 than in 1.12" in str(view.verdict)
         assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
         assert view.csv().name == "moved"
         assert not example.ok

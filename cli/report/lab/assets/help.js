@@ -17,36 +17,46 @@ export class Help {
     const { plot } = this.lab.model, at = plot.podAt.get(pod), waits = at !== undefined && plot.pods[at][3] < 0;
     this.pod = pod;
     this.answer = make("div", { "aria-live": "polite" });
-    const button = (text, found) => make("button", { type: "button", onclick: () => this.present(found) }, text);
-    const helps = waits && host === null;
-    this.place.replaceChildren(make("div", { class: "line" }, helps ? button("What would help?", () => this.helps()) : null,
-      button("How many more of this pod?", () => this.more()), waits ? button("Which release changed it?", () => this.releases()) : null), this.answer);
-    if (helps && plot.nodes.length * plot.waiting <= AT_ONCE) this.present(() => this.helps());
+    const button = (text, onclick) => make("button", { type: "button", onclick }, text);
+    const helps = waits && host === null, ask = () => this.present((signal, showing) => this.helps(signal, showing), true);
+    this.place.replaceChildren(make("div", { class: "line" }, helps ? button("What would help?", ask) : null,
+      button("How many more of this pod?", () => this.present(() => this.more())),
+      waits ? button("Which release changed it?", () => this.present(() => this.releases())) : null), this.answer);
+    if (helps && plot.nodes.length * plot.waiting <= AT_ONCE) ask();
     return this.place;
   }
 
   /** Shows what *found* gives, once the questions before it are answered. */
-  async present(found) {
-    const { answer } = this;
-    answer.replaceChildren(make("p", { class: "soft" }, "working ..."));
+  async present(found, givesWay = false) {
+    const { answer } = this, show = (...parts) => answer.isConnected && answer.replaceChildren(...parts);
+    show(make("p", { class: "soft" }, "working ..."));
     try {
-      const parts = await this.lab.line.add(found, "help");
-      if (parts && answer.isConnected) answer.replaceChildren(...parts);
+      const parts = await this.lab.line.add((signal) => found(signal, show), "help", givesWay);
+      if (parts) show(...parts);
     } catch (error) {
-      if (answer.isConnected) answer.replaceChildren(make("p", { class: "fault", role: "alert" }, error.message));
+      answer.lastChild.replaceWith(make("p", { class: "fault", role: "alert" }, error.message));
     }
   }
 
-  async helps() {
-    const { suggestions, tried, told } = await ask("explain", this.lab.state, { pod: this.pod, what_if: true });
-    if (!suggestions.length) return [make("h4", {}, "What would help"), make("p", {}, `No change helps, nor do two together: ${format.count(tried)} ${tried === 1 ? "decision" : "decisions"} tried.`)];
-    const line = ([{ change, host, patch }, [outcome, , isEdit]]) => make("li", {}, make("div", {}, `${change.charAt(0).toUpperCase()}${change.slice(1)}: goes to `, make("b", { class: "name" }, host), outcome.slice(host.length)),
-      isEdit ? make("button", { type: "button", title: patch.join("; "), "aria-label": `Apply: ${change}`, onclick: () => this.lab.act({ do: "edit", texts: patch }) }, "Apply") : make("code", {}, patch.join("; ")));
-    const group = (title, wanted) => {
-      const all = suggestions.map((one, at) => [one, told[at]]).filter(([, [, isCostly]]) => isCostly === wanted);
-      return all.length ? [make("h4", {}, title), make("ul", { class: "helps" }, all.map(line))] : [];
+  /** What would help: each change as soon as it is found, and all of them in order at the end. */
+  async helps(signal, show) {
+    const soFar = [], title = "What would help";
+    const onPart = (part) => {
+      if (part.suggestion) soFar.push(this.item(part.suggestion, part.told));
+      show(make("h4", {}, title), make("ul", { class: "helps" }, soFar), make("p", { class: "soft" }, `trying ${part.trying ?? "changes"} ...`));
     };
-    return [...group("What would help", false), ...group("At a cost: other pods lose their node, or this pod does not keep its own", true), make("p", { class: "soft" }, "Undo takes it back.")];
+    const { suggestions, tried, told } = await ask("explain", this.lab.state, { pod: this.pod, what_if: true }, null, { onPart, signal });
+    if (!suggestions.length) return [make("h4", {}, title), make("p", {}, `No change helps, nor do two together: ${format.count(tried)} ${tried === 1 ? "decision" : "decisions"} tried.`)];
+    const group = (heading, wanted) => {
+      const all = suggestions.map((one, at) => [one, told[at]]).filter(([, [, isCostly]]) => isCostly === wanted);
+      return all.length ? [make("h4", {}, heading), make("ul", { class: "helps" }, all.map((one) => this.item(...one)))] : [];
+    };
+    return [...group(title, false), ...group("At a cost: other pods lose their node, or this pod does not keep its own", true), make("p", { class: "soft" }, "Undo takes it back.")];
+  }
+
+  item({ change, host, patch }, [outcome, , isEdit]) {
+    return make("li", {}, make("div", {}, `${change.charAt(0).toUpperCase()}${change.slice(1)}: goes to `, make("b", { class: "name" }, host), outcome.slice(host.length)),
+      isEdit ? make("button", { type: "button", title: patch.join("; "), "aria-label": `Apply: ${change}`, onclick: () => this.lab.act({ do: "edit", texts: patch }) }, "Apply") : make("code", {}, patch.join("; ")));
   }
 
   async more() {

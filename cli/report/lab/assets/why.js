@@ -14,19 +14,19 @@ export class Why {
   }
 
   nothing() {
-    this.place.replaceChildren(make("h2", {}, "Why here, why not there"),
+    this.place.replaceChildren(make("h2", {}, "Why this node?"),
       make("p", { class: "soft" }, "Choose a pod in the list below the map, and then a node, to see what the rules say of them."));
   }
 
   wait(pod, node) {
     this.place.setAttribute("aria-busy", "true");
-    if (!this.place.querySelector("h3")) this.place.replaceChildren(make("h2", {}, "Why here, why not there"), make("h3", {}, pod));
+    if (!this.place.querySelector("h3")) this.place.replaceChildren(make("h2", {}, "Why this node?"), make("h3", {}, pod));
     this.asked = { pod, node };
   }
 
   fail(error) {
     this.place.removeAttribute("aria-busy");
-    this.place.replaceChildren(make("h2", {}, "Why here, why not there"), make("p", { class: "fault", role: "alert" }, error.message));
+    this.place.replaceChildren(make("h2", {}, "Why this node?"), make("p", { class: "fault", role: "alert" }, error.message));
   }
 
   show(found, node) {
@@ -34,8 +34,8 @@ export class Why {
     const end = now === (placedOn ?? host) ? "" : now ? ` In the end it is on ${now}, where it has made room.` : ` In the end it has no node: ${this.lab.placement.whys[at] ?? ""}.`;
     this.place.removeAttribute("aria-busy");
     this.place.replaceChildren(
-      make("h2", {}, "Why here, why not there"), make("h3", {}, pod),
-      make("p", { class: "verdict", "aria-live": "polite" }, verdict + end), this.help.show(pod, host), make("p", { class: "soft" }, placedOn ? `Asked as if it were not on ${placedOn} yet.` : "Asked when the pods before it had been tried."),
+      make("h2", {}, "Why this node?"), make("h3", {}, pod),
+      make("p", { class: "verdict", "aria-live": "polite" }, verdict + end), this.help.show(pod, host), make("p", { class: "soft" }, placedOn ? `Evaluated as if it were not on ${placedOn} yet.` : "Evaluated after the pods before it."),
       node ? make("p", { class: "note" }, found.nodeWords) : make("p", { class: "soft" }, "Choose a node to ask: why not there?"),
       ...(closeUp ? this.closeUp(closeUp) : []), ...this.reasons(found), ...this.eviction(found), ...this.matrix(found, node),
     );

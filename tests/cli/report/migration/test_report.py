@@ -69,7 +69,8 @@ class TestPage:
         """It says to look at what is different and at what was left out, and how to go on."""
         _, html, _ = packing
         steps = shown(html, "next")
-        wanted = ("Look at each decision that is different", "left out", "--newer-labels", "kubeclassic shadow", "kube-scheduler --config")
+        accept = "Check whether each decision that differs is acceptable."
+        wanted = (accept, "left out", "--newer-labels", "kubeclassic shadow", "kube-scheduler --config")
         assert all(step in steps for step in wanted)
 
     def test_of_what_it_speaks(self, packing):
@@ -85,4 +86,4 @@ class TestAgreement:
         """Where the profile decides alike the verdict says so, and no step is about differences."""
         _, html, _ = migrated("openshift-labels.json", tmp_path)
         assert headline(html).startswith("The profile decides as the Policy does under 1.16: ")
-        assert "Look at each decision" not in shown(html, "next")
+        assert "Check whether each decision" not in shown(html, "next")

@@ -1,0 +1,184 @@
+"""From a decision to a bound pod, and what follows where a step fails: one driver for replays, dry runs and live schedulers.
+
+It knows no clock and no socket. What takes time or writes is an effect, a coroutine of the subclass that awaits what it likes: requests,
+or tasks of an agenda. Which of them a release has, and in which order, is in its cells.
+
+Upstream: scheduleOne in pkg/scheduler/scheduler.go; schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine
+from typing import Any
+
+import attrs
+
+from ..api.objects import Pod
+from ..exceptions import CacheError
+from .bindingcycle import BindingCycle, Failure
+from .cluster.listings import Listings
+from .decision.decision import Decision
+from .decision.preemptionplan import Preemption
+from .engine import Engine
+from .queue.backoff import Clock
+from .queue.parked import QueuedPod
+from .queue.protocol import SchedulingQueue
+from .router import EventRouter
+
+
+@attrs.define(eq=False, repr=False)
+class SchedulingState:
+    """An engine with a clock and a queue, and what tells both of events."""
+
+    engine: Engine
+    clock: Clock = attrs.field(init=False)
+    queue: SchedulingQueue = attrs.field(init=False)
+    router: EventRouter = attrs.field(init=False)
+    binding: BindingCycle = attrs.field(init=False)
+
+    def begin(self, clock: Clock, scheduler_name: str) -> None:
+        """Make the queue, which goes by *clock*, for the pods of a scheduler."""
+        flow = self.engine.flow
+        self.clock, self.queue = clock, flow.queue(clock)
+        self.router, self.binding = flow.router(self.queue, scheduler_name), flow.binding
+
+    @property
+    def listings(self) -> Listings:
+        """The objects that are neither nodes nor pods."""
+        return self.engine.listings
+
+    def pod(self, key: str) -> Pod | None:
+        """The pod called ``namespace/name`` as the API has it, None for one that is gone."""
+        return self.router.pods.get(key)
+
+
+@attrs.define(eq=False, repr=False)
+class Attempt:
+    """A pod on its way from a reserved place to its binding. Times are seconds of whoever drives it."""
+
+    item: QueuedPod
+    host: str
+    began: float = 0.0
+    reserved: float = 0.0
+    allowed: float = 0.0
+    """When it need not wait for Permit plugins any more."""
+    is_reserved: bool = False
+    needs_volumes: bool = False
+    said: str = ""
+    """What the event of a failure says before its text."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod without a node."""
+        return self.item.pod
+
+
+class Driver(ABC):
+    """The steps that follow a decision; those that are abstract are effects."""
+
+    state: SchedulingState
+    victims_leave_first: bool = False
+    """Room is made for a pod before it is queued again."""
+
+    async def conclude(self, item: QueuedPod, decision: Decision, began: float = 0.0) -> None:
+        """Carry out *decision* on the pod of *item*, which was taken out of the queue; a binding goes on beside."""
+        if decision.host is None:
+            await self._not_placed(item, decision)
+            return
+        attempt = Attempt(item, decision.host, began)
+        failure = self.state.binding.reserve(item.pod, decision.host)
+        if failure is None:
+            attempt.is_reserved = True
+            self.beside(attempt, self._bind(attempt))
+        else:
+            await self._failed(attempt, failure)
+
+    async def _not_placed(self, item: QueuedPod, decision: Decision) -> None:
+        plan, nominated = decision.preemption, decision.nominated
+        failure = Failure(decision.error or "", self.state.engine.failure_reason(decision))
+        item.plugins = self.state.engine.take_unschedulable_plugins(item.pod)
+        if plan is not None and plan.node is not None and self.victims_leave_first:
+            error = await self.make_room(item.pod, plan)
+            if error is not None:
+                failure, nominated = attrs.evolve(failure, text=f"{failure.text} preemption: {error}."), None
+        await self.failed(item, failure, nominated)
+        if plan is not None and not self.victims_leave_first:
+            await self.make_room(item.pod, plan)
+
+    async def _bind(self, attempt: Attempt) -> None:
+        binding, pod, host = self.state.binding, attempt.pod, attempt.host
+        if (failure := await self.permit(attempt)) is not None:
+            await self.undo(attempt, failure)
+            return
+        self.state.queue.done(pod)
+        await self.allowed(attempt)
+        failure, gives_back = binding.begin(pod, host), False
+        if failure is None:
+            failure, gives_back = await self.bind_volumes(attempt), True
+        self.ended(attempt, failure)
+        if failure is None:
+            failure, gives_back = binding.bind(pod, host), False
+        if failure is None:
+            failure, gives_back = await self.write(attempt), True
+        if failure is not None:
+            await self.undo(attempt, failure, gives_back=gives_back)
+
+    async def undo(self, attempt: Attempt, failure: Failure, *, gives_back: bool = False) -> None:
+        """A step failed, and has undone itself unless *gives_back*: the pod is queued again, and others may fit."""
+        state, pod = self.state, attempt.pod
+        given_up, moves = pod.bound_to(attempt.host), True
+        if gives_back:
+            try:
+                state.binding.give_back(pod, attempt.host)
+            except CacheError:  # Upstream: only logged; the pod was confirmed, or went, before.
+                moves = False
+        self.given_back(attempt, failure)
+        # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
+        if moves and not failure.is_rejection:
+            state.router.pod_given_up(given_up, but_itself=False)
+        await self._failed(attempt, failure)
+        if moves and failure.is_rejection:
+            state.router.pod_given_up(given_up, but_itself=True)
+
+    async def _failed(self, attempt: Attempt, failure: Failure) -> None:
+        attempt.item.plugins = failure.plugins
+        await self.failed(attempt.item, failure, "" if self.state.binding.ends_nominations else None, attempt)
+
+    # --- effects ----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
+        """A pod is reserved: its binding, *work*, begins."""
+
+    @abstractmethod
+    async def permit(self, attempt: Attempt) -> Failure | None:
+        """Wait until Permit plugins allow the pod, or reject it; :meth:`~.bindingcycle.BindingCycle.permitted` has the last word."""
+
+    @abstractmethod
+    async def allowed(self, attempt: Attempt) -> None:
+        """Nothing keeps the pod from being bound."""
+
+    @abstractmethod
+    async def bind_volumes(self, attempt: Attempt) -> Failure | None:
+        """Write the volumes of the pod where it waits for them, until they are bound."""
+
+    @abstractmethod
+    def ended(self, attempt: Attempt, failure: Failure | None) -> None:
+        """The steps before the binding itself ended."""
+
+    @abstractmethod
+    async def write(self, attempt: Attempt) -> Failure | None:
+        """Write the devices of the pod, and bind it."""
+
+    @abstractmethod
+    def given_back(self, attempt: Attempt, failure: Failure) -> None:
+        """What the pod had reserved is free again."""
+
+    @abstractmethod
+    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None) -> None:
+        """Queue the pod again, and say why; its nomination is *nominated* from now on, None: as it is. *attempt*: it had a node."""
+
+    @abstractmethod
+    async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
+        """Nominate *pod* and let the victims of *plan* leave, in the order of the release; answers the first error."""
