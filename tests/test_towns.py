@@ -11,6 +11,7 @@ from tests.support.examples import examples
 from tests.support.towns import PRESSED, RELEASES, Town, days
 
 SETTINGS = examples(0.3, stateful_step_count=30, suppress_health_check=list(HealthCheck))
+TELLING = (4, 10, 14, 31, 37, 50)
 WHICH, VARIANT = st.integers(0, 63), st.integers(0, 5)
 
 
@@ -70,6 +71,14 @@ class TestTowns:
         assert taken > 20
         assert evicted
         assert waited
+
+    @pytest.mark.parametrize("seed", TELLING)
+    def test_days_that_told(self, release, seed):
+        """In some towns a fault of what is kept showed soon, by verify mode or as the schedulers disagreed."""
+        town = Town(release)
+        town.begin()
+        for step in days(seed, 60):
+            town.take(step)
 
     @pytest.mark.parametrize("most", [-1, 1 << 20])
     def test_rows_one_by_one_or_in_classes(self, release, most, monkeypatch):

@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from kubeclassic.cli.declaring.setup import OPTIONS, NamedSetup
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.questions.compare.comparison import ComparisonDocument
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
@@ -18,11 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
 POLICY = ROOT / "examples" / "policies" / "kubernetes-classic.json"
 OTHER = ("--a", "release=1.16", "--b", "release=1.27")
-
-
-def document_of(record):
-    """The typed document of *record*."""
-    return msgspec.convert({name: value for name, value in record.items() if name not in ("apiVersion", "kind")}, ComparisonDocument)
 
 
 def answered(*arguments):

@@ -28,7 +28,7 @@ class Mutant(NamedTuple):
     tests: str
 
 
-BOARDS = "test_towns.py test_paths.py core/incremental"
+BOARDS = "test_towns.py"
 MUTANTS = (
     Mutant(
         "conditions: reasons in other order",
@@ -637,13 +637,6 @@ MUTANTS = (
         "core/incremental/rows.py",
         "            worth[rows] = now\n",
         "",
-        BOARDS,
-    ),
-    Mutant(
-        "rows: a new node object is not noticed",
-        "core/incremental/rows.py",
-        "if self.node_revision != log.node_revision or len(self.worth)",
-        "if len(self.worth)",
         BOARDS,
     ),
     Mutant(

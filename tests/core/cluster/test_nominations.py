@@ -6,7 +6,7 @@ from kubeclassic.core.cluster.nominations import Nominations, Nominee
 from kubeclassic.framework.releases import ALL_RELEASES as RELEASES
 from tests.support.build import pod
 
-BY_STATUS, BY_UID = list(RELEASES)[:1], list(RELEASES)[1:]
+BY_UID = list(RELEASES)[1:]
 ASKING, STRICT = ["1.20", *list(RELEASES)[list(RELEASES).index("1.22") :]], list(RELEASES)[list(RELEASES).index("1.24") :]
 """The releases that ask which pods there are, and those that leave out pods with a node, too."""
 

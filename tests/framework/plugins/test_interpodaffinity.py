@@ -16,7 +16,6 @@ SHORT = {
 }
 NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
-RED = {"matchLabels": {"team": "red"}}
 
 
 def new(app="a", namespace="default", **terms):

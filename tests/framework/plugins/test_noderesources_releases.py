@@ -6,7 +6,6 @@ from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import configuration
 
-SIDECARS_OFF = "Pod has a restartable init container and the SidecarContainers feature is disabled"
 PORTS = [{"hostPort": 80, "containerPort": 80}]
 SIDECAR = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}, "ports": PORTS}
 

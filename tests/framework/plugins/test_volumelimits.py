@@ -7,7 +7,7 @@ from tests.support.build import error_text, node
 from tests.support.volumebuild import EPHEMERAL, ebs, made_for, storage_class, using
 
 FULL = "node(s) exceed max volume count"
-EBS_KEY, GCE_KEY, CSI_KEY = "attachable-volumes-aws-ebs", "attachable-volumes-gce-pd", "attachable-volumes-csi-ebs.csi.aws.com"
+EBS_KEY = "attachable-volumes-aws-ebs"
 
 
 def against(plugin, new, *objects):

@@ -10,7 +10,6 @@ from tests.support.releasewalk import answer, error, failed, feasible, host, pri
 from tests.support.volumebuild import WAIT, bound, claim, csi_driver, csi_node, ebs, on, storage_class, storage_left, using, volume
 
 FULL = "node(s) exceed max volume count"
-PORTWORX, CEPH = "kubernetes.io/portworx-volume", "kubernetes.io/rbd"
 MAKING = storage_class("wait", **WAIT, provisioner="maker")
 TWO = (node("a", labels={"zone": "a"}), node("b", labels={"zone": "b"}))
 
