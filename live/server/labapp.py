@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from ...api.record import plain
 from ...exceptions import KubeclassicError
-from ...questions.lab.lab import Lab, Stopped, helping_words
+from ...questions.lab.lab import Lab, SearchStopped, helping_words
 from ...questions.whatif.suggestion import Suggestion
 from ...simulation.edits import without_flag
 from ...simulation.input import Observer
@@ -143,7 +143,7 @@ class AnswerParts(Observer):
 
     def pause(self) -> None:
         if self.is_stopped:
-            raise Stopped
+            raise SearchStopped
 
     def _put(self, part: Any) -> None:
         self.loop.call_soon_threadsafe(self.waiting.put_nowait, {"part": part})

@@ -47,8 +47,8 @@ T = TypeVar("T")
 RULES_FILE, PODS_FILE = "lab-rules.json", "lab-pods.json"
 
 
-class Stopped(Exception):
-    """Raised by an observer that ends a search whose answer nobody waits for any more."""
+class SearchStopped(Exception):
+    """Raised by an observer to end a search, such as one of a page that asks something else."""
 
 
 class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
@@ -163,7 +163,7 @@ class Lab:
         with self.input(state) as given:
             try:
                 result = explained_or_helped(given, options, observer)
-            except Stopped:  # nobody waits for the answer; the scheduler is as before
+            except SearchStopped:  # the scheduler is as before
                 return {}
         document: Any = result.document
         if isinstance(result, ExplainResult):

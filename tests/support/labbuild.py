@@ -14,7 +14,7 @@ from kubeclassic.api.load import Loaded
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.questions.lab.lab import Given, Lab, Stopped
+from kubeclassic.questions.lab.lab import Given, Lab, SearchStopped
 from kubeclassic.questions.lab.rules import StateRules, scheduler_of
 from kubeclassic.questions.lab.states import LabState
 from kubeclassic.questions.simulate.ask import simulate
@@ -76,7 +76,7 @@ class Searching:
         try:
             while not self.is_ended.wait(0.01):
                 observer.pause()
-        except Stopped:
+        except SearchStopped:
             self.is_ended.set()
         return {}
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.questions.lab.lab import Stopped
+from kubeclassic.questions.lab.lab import SearchStopped
 from kubeclassic.questions.lab.rules import StateRules
 from kubeclassic.simulation.input import Observer
 from tests.conftest import ROOT
@@ -48,7 +48,7 @@ class Ending(Observer):
     def pause(self):
         self.left -= 1
         if self.left < 0:
-            raise Stopped
+            raise SearchStopped
 
 
 def follow(lab, drawn):

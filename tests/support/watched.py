@@ -1,0 +1,161 @@
+"""Stand-ins for what a rule is given, that note whatever the rule looks at without declaring it in ``reads``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.pods.notes import CycleState
+from kubeclassic.core.rule import Reads
+
+Wraps = Mapping[str, Callable[[Any], Any]]
+FREE = Reads(0)
+WIDE = Reads.DOMAIN | Reads.CLUSTER
+COUNTED = Reads.COUNTS | WIDE
+
+
+@attrs.define
+class Watch:
+    """What a rule may look at, and what else it looked at."""
+
+    declared: Reads
+    undeclared: list[str] = attrs.field(factory=list)
+
+
+class Watched:
+    """*real*, of which each attribute needs one of the flags in *needs* to be declared."""
+
+    def __init__(self, real: Any, watch: Watch, needs: Mapping[str, Reads], wraps: Wraps | None = None) -> None:
+        self._real, self._watch, self._needs, self._wraps = real, watch, needs, wraps or {}
+
+    def __getattr__(self, name: str) -> Any:
+        self._require(name)
+        found = getattr(self._real, name)
+        wrap = self._wraps.get(name)
+        return found if wrap is None else wrap(found)
+
+    def _require(self, name: str) -> None:
+        what, needed = f"{type(self._real).__name__}.{name}", self._needs.get(name)
+        if needed is None:
+            self._watch.undeclared.append(f"{what} is not known to need any declaration")
+        elif needed and not needed & self._watch.declared:
+            self._watch.undeclared.append(f"{what} needs one of {needed}, declared: {self._watch.declared}")
+
+
+def _needing(**names: str) -> dict[str, Reads]:
+    """Attribute -> flags, from flags as they are written."""
+    return {name: flags for written, flags in _WRITTEN.items() for name in names.get(written, "").split()}
+
+
+_WRITTEN = {
+    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS,
+    "counts": Reads.COUNTS, "volumes": Reads.VOLUMES,
+    "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS,
+    "counted": COUNTED,
+}  # fmt: skip
+
+TABLE = _needing(
+    free="size resources places zone_key",
+    node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
+    "attachable images recounted deleted_rows has_nodeless has_huge node_derived",
+    requests="sums",
+    ports="ports",
+    pods="pods volumes",
+    effects="transient has_transient",
+    cluster="row_count",
+    counted="census",
+)
+CENSUS = _needing(free="labels watch", counted="counter", domain="terms_about", wide="counters")
+COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains domains_without by tracked")
+LISTINGS = _needing(
+    free="volumes claims classes csi_nodes csi_drivers csi_capacities attachments services controllers replica_sets stateful_sets "
+    "namespaces",
+    volumes="volumes_version volume_tick",
+    listings="owner_tick",
+)
+VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities", "attachments")
+CACHE = _needing(free="node_count", node="node", cluster="infos")
+CYCLE = _needing(
+    free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described"
+)
+
+
+class WatchedListing(Watched):
+    """A listing that may be looked into only with one flag."""
+
+    def __init__(self, real: Any, watch: Watch, flag: Reads) -> None:
+        names = ("version", "get", "within", "groups", "put", "drop")
+        super().__init__(real, watch, dict.fromkeys((*names, "__len__", "__iter__"), flag))
+
+    def __len__(self) -> int:
+        self._require("__len__")
+        return len(self._real)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._require("__iter__")
+        return iter(self._real)
+
+
+class WatchedCycle(Watched):
+    """A cycle; ``asked_pod``: whether the very pod was looked at, which no key may speak of."""
+
+    asked_pod = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "pod":
+            self.asked_pod = True
+        return super().__getattr__(name)
+
+
+def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
+    """*cycle*, with notes of its own."""
+    kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
+    listings = Watched(cycle.listings, watch, LISTINGS, kinds)
+    binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
+    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": CycleState()}
+    return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})
+
+
+def watched_table(cycle: Cycle, watch: Watch) -> Watched:
+    """The table of *cycle*."""
+
+    def counter(real: Any) -> Watched:
+        return Watched(real, watch, COUNTER)
+
+    def census(real: Any) -> Watched:
+        def asked(query: Any) -> Watched:
+            return counter(real.counter(query))
+
+        def terms(*about: Any) -> list[Any]:
+            return [(carrier, counter(found)) for carrier, found in real.terms_about(*about)]
+
+        return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
+
+    return Watched(cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())})
+
+
+def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:
+    """A batch of rows (None: of all) of a watched table."""
+    return Batch(table, None if rows is None else np.array(list(rows), np.intp))  # type: ignore[arg-type]  # it stands in for a table
+
+
+def watched_overlay(table: Watched, rows: Iterable[int], cycle: Cycle) -> Overlay:
+    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about edited rows is kept, unedited."""
+    made = Overlay.of(cycle.table, np.array(list(rows), np.intp), cycle.pod)
+    made.table = table  # type: ignore[assignment]  # as above
+    return made
+
+
+def _always(part: Any) -> Callable[[Any], Any]:
+    return lambda real: part
+
+
+def _listing(watch: Watch, name: str) -> Callable[[Any], WatchedListing]:
+    flag = Reads.VOLUMES if name in VOLUME_LISTINGS else Reads.LISTINGS
+    return lambda real: WatchedListing(real, watch, flag)
