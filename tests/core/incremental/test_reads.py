@@ -1,19 +1,15 @@
 """Every rule declares what it reads: nothing else may be touched, and nothing that is declared is superfluous."""
 
 import random
-from collections.abc import Iterator
-from typing import Any
 
 import attrs
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.pods.notes import CycleState
-from kubeclassic.core.rule import Predicate, Priority, Reads
+from kubeclassic.core.rule import Reads
 from tests.support.examples import examples
 from tests.support.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
 from tests.support.worldforms import pod_form
