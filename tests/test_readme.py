@@ -126,7 +126,7 @@ def test_no_example_warns_of_itself(question: str, cluster: tuple[str, ...], mon
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
 def test_developers_pages_name_what_is_there(name: str) -> None:
     """Each path to a file that these pages name, made-up ones apart, leads to one."""
-    paths = re.findall(r"`([a-z.]+/[\w./-]+)`", (ROOT / name).read_text(encoding="utf-8"))
+    paths = re.findall(r"`((?:[a-z]+|\.ci)/[\w./-]+)`", (ROOT / name).read_text(encoding="utf-8"))
     assert [path for path in paths if not (ROOT / path).exists()] == ["core/release/facts/1.37.txt"] * (name == "CONTRIBUTING.md")
 
 

@@ -163,7 +163,7 @@ def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
     """The profile for *target* that a Policy or a profile becomes, which *first* runs."""
     from ...framework.migrate.fromplugins import carried, migrate_profile, running
 
-    if not isinstance(given, Policy):
+    if isinstance(given, Mapping):
         return carried(given, first, target).document
     if first.version in RELEASES:
         from ...framework.migrate.frompolicy import migrate
