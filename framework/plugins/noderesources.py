@@ -355,9 +355,7 @@ def _balance(requested: Ints, shares: Shares) -> Scores:
     """How even the shares of *requested*, int64[R, n], are: one minus their standard deviation, in percent."""
     if shares.counts_all and len(requested) == 2:
         one, other = np.minimum(requested / shares.allocatable, 1)
-        balance = (1 - np.abs(one - other) / 2) * MAX_NODE_SCORE
-        # Without huge amounts nothing is beyond 64 bits; to look after that takes as long as all the rest.
-        return balance.astype(np.int64) if shares.is_proper else whole(balance)
+        return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
     used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=shares.counted)
     return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 

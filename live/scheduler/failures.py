@@ -126,7 +126,6 @@ class ClassicConsequences(Consequences):
                 await self.tried(other, "cannot end its nomination", state.api.put_status(other, with_nomination(status, "")))
         return None
 
-
     async def _let_leave(self, pod: Pod, node_name: str, victims: Sequence[Pod]) -> str | None:
         """Nominate *pod* and delete *victims*; answers why that ended before its end."""
         state, early = self.state, self.state.release.preemption.nominates_before_api

@@ -28,7 +28,7 @@ from ...simulation.edits import without_flag
 from ...simulation.input import Observer
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
-from .limits import ConnectionGuard, Metrics, RequestLimiter, ServerLimits, defect_at
+from .limits import DEFECT_TEXT, ConnectionGuard, Metrics, RequestLimiter, ServerLimits, defect_at
 from .serving import Listening, Worker, served
 
 JSON, LINES, BODY_BYTES = "application/json", "application/x-ndjson", 2 << 20
@@ -119,7 +119,7 @@ class LabApp:
                 yield await _encoded(answer) + b"\n"
             except Exception as error:  # too late for another status
                 self._guard.log.error(defect_at("ask", error))
-                yield msgspec.json.encode({"trouble": "a defect of kubeclassic; its standard error says more"}) + b"\n"
+                yield msgspec.json.encode({"trouble": DEFECT_TEXT}) + b"\n"
             finally:
                 parts.is_stopped = True
                 answer.cancel()

@@ -63,6 +63,7 @@ def is_known_host(host: str, names: Collection[str]) -> bool:
 
 
 UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, DEFECT, UNAVAILABLE = 401, 403, 408, 421, 429, 500, 503
+DEFECT_TEXT = "a defect of kubeclassic; its standard error says more"
 MEBIBYTE = 1 << 20
 MORE_HEADERS: Mapping[int, tuple[str, str]] = {
     UNAUTHORIZED: ("www-authenticate", "Bearer"), TOO_MANY: ("retry-after", "1"), UNAVAILABLE: ("retry-after", "1"),
@@ -217,7 +218,7 @@ class ConnectionGuard:
             await _refusal(error.status_code, {"error": error.detail}, error.headers)(scope, receive, send)
         except Exception as error:
             self.log.error(defect_at(path, error))
-            await _refusal(DEFECT, {"error": "a defect of kubeclassic; its standard error says more"})(scope, receive, send)
+            await _refusal(DEFECT, {"error": DEFECT_TEXT})(scope, receive, send)
 
 
 def _refusal(status: int, told: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:

@@ -114,7 +114,8 @@ class Lab:
             asked = msgspec.json.decode(body, type=LabQuestion)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
-        began, more = process_time(), (observer,) if asked.question == "explain" else ()
+        began = process_time()
+        more = (observer,) if asked.question == "explain" else ()
         found: Json = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
         return {**found, "seconds": round(process_time() - began, 4)}
 

@@ -87,10 +87,11 @@ class SideSpec:
 
         if isinstance(self.given, Policy) and release.policies is not None:
             return configuration_of_policy(self.given, release, percentage=kept.percentage)
-        document, own = None, self.release
-        if self.given is not None:  # one that names plugins point by point is not made for this: as it is made for the real release
-            is_made = release.configuration.lists_points == own.configuration.lists_points
-            document = _carried(self.given, ALL_RELEASES[self.first], release if is_made else own)
+        document, target = None, release
+        if release.configuration.lists_points != self.release.configuration.lists_points:
+            target = self.release  # a migration does not go back to profiles that list their plugins point by point
+        if self.given is not None:
+            document = _carried(self.given, ALL_RELEASES[self.first], target)
         found = read_configuration(document, None, release)
         profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
         return attrs.evolve(found, percentage=kept.percentage, profiles=profiles)

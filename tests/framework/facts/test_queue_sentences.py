@@ -1,4 +1,4 @@
-"""What the spec says of queues, hints and gangs of 1.35 and 1.36, sentence by sentence: the release before does not do it."""
+"""What the spec says of hints and gangs of 1.35 and 1.36, sentence by sentence: the release before does not do it."""
 
 from __future__ import annotations
 
@@ -46,20 +46,6 @@ HINTS: dict[str, tuple[Pod, list[Any], Any]] = {
 def test_hints_of_1_36(sentence: str) -> None:
     """1.36 wakes the pod, 1.35 does not."""
     assert [waking(release, *HINTS[sentence]) for release in ("1.35", "1.36")] == [False, True]
-
-
-def test_gates_are_asked_once() -> None:
-    """From 1.35 on a pod that leaves the back-off queue is not asked for its gates again, whatever lets it go."""
-
-    def active(release: str) -> int:
-        bench = Bench.of(release)
-        waiting = bench.failed(named("p"))
-        bench.router.put(node("n"))
-        bench.queue.hold_back(waiting.pod, True)
-        bench.queue.activate([waiting.pod])
-        return bench.parts[0]
-
-    assert [active(release) for release in ("1.34", "1.35")] == [0, 1]
 
 
 @pytest.mark.parametrize(("release", "gates"), [("1.35", ("GenericWorkload", "GangScheduling")), ("1.36", ("GenericWorkload",))])

@@ -4,7 +4,7 @@ import pytest
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import read_args
-from kubeclassic.framework.plugins.noderesources import NodeResourcesFit
+from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from tests.support.asking import cycle_of, handle, scores
 from tests.support.build import node, pod
 
@@ -72,3 +72,10 @@ class TestFitScores:
         new, small = pod("new", requests={"cpu": "2", "memory": "2Gi"}), node("n", cpu="1", memory="1Gi")
         assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
         assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
+
+
+def test_a_balance_that_64_bits_do_not_hold():
+    """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of nothing."""
+    balance = NodeResourcesBalancedAllocation(read_args("NodeResourcesBalancedAllocation", {}), handle())
+    tiny = [node("n", cpu="4", memory="1"), pod("old", on="n", requests={"memory": "200"})]
+    assert scores(balance, pod("new", requests={"cpu": "1", "memory": "9Ei"}), *tiny, raw=True) == {"n": -(2**63)}
