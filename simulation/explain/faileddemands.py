@@ -525,7 +525,9 @@ class Causes:
         near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
             alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
-            note = node_labels(self.engine).without(term.topology_key) or self._note_of(term)
+            note = node_labels(self.engine).without(term.topology_key)
+            if not note and term.namespace_selector is None:
+                note = self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
             yield AFFINITY, FailedDemand("podAffinity", _term_text(term), 0, note, note.startswith("no ")), self._with(affinity=alone)
         for term in away.required:
             alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
@@ -570,9 +572,6 @@ class Causes:
         return _selects(term.label_selector, self.pod.labels)
 
     # --- notes ------------------------------------------------------------------------------------------------------
-
-    def _note_of(self, term: PodAffinityTerm) -> str:
-        return "" if term.namespace_selector is not None else self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
         """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
