@@ -279,7 +279,7 @@ def parts_of(name: str, given: object) -> Sequence[Part]:
         return (given,)
     parts = given if isinstance(given, Iterable) else (given,)
     # What an import gave holds manifests.
-    found = tuple(part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts)
+    found: tuple[Any, ...] = tuple(part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts)
     for part in found:
         if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
             raise wrong_type(name, part, WANTED)

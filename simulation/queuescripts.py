@@ -118,11 +118,11 @@ class Player:
         elif op == "move":
             self.move(operation.get("event", ""))
         elif op == "unschedulable":
-            item, cycle = self._flights.pop(given, (None, 0))
-            if item is not None:
-                item = item.read_again(_pod(operation["object"])) if "object" in operation else item
-                item.plugins = frozenset(operation.get("plugins", ()))
-                queue.add_unschedulable(item, cycle)
+            flight = self._flights.pop(operation["pod"], None)
+            if flight is not None:
+                popped = flight[0].read_again(_pod(operation["object"])) if "object" in operation else flight[0]
+                popped.plugins = frozenset(operation.get("plugins", ()))
+                queue.add_unschedulable(popped, flight[1])
         elif given in self._known:
             pod = self._known[given]
             match op:

@@ -90,9 +90,12 @@ def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
     """Keys by which pods are spread or kept together, and labels of the pods that the pod wants to be near to."""
     pod, facts = context.pod, node_labels(context.engine)
     near = {f"affinity.podAffinity.{REQUIRED}[{at}]": term for at, term in enumerate(pod_terms(pod))}
-    spread = {f"topologySpreadConstraints[{at}]": one for at, one in enumerate(pod.spec.topology_spread_constraints)}
-    for path, one in {**spread, **near}.items():
-        key, kind = one.topology_key, "podAffinity" if path in near else "spread"
+    spread = enumerate(pod.spec.topology_spread_constraints)
+    places: list[tuple[ChangeKind, str, str]] = [
+        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in spread),
+        *(("podAffinity", path, term.topology_key) for path, term in near.items()),
+    ]
+    for kind, path, key in places:
         for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
             words = _instead(meant, key, sum(facts.counts[meant].values()))
             yield _Correction(kind, words, (f"{path}.topologyKey={meant}",))
@@ -472,7 +475,8 @@ def raised(context: WhatIfContext) -> Iterator[Change]:
 def labelled(context: WhatIfContext) -> Iterator[Change]:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
     pod = context.pod
-    by = dict.fromkeys(one.topology_key for one in (*pod_terms(pod), *pod.spec.topology_spread_constraints))
+    spread = (one.topology_key for one in pod.spec.topology_spread_constraints)
+    by = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *spread])
     for _, node in context.targets():
         fixed = {*FIXED, *(key for key in node.labels if key.endswith(PLACES))}
         wanted = [labels for labels in wanted_labels(pod, node) if labels and fixed.isdisjoint(labels)]
