@@ -17,7 +17,7 @@ from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import EditError, Edits, applied
 from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
-from ...simulation.explain.explanation import Explanation, PodQuestion
+from ...simulation.explain.values import Explanation, PodQuestion
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
