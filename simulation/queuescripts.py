@@ -96,17 +96,14 @@ class Player:
             self._listed[pod.key] = pod
             if not op.startswith("assigned"):
                 self._known[pod.key] = pod
-            match op:
-                case "add":
-                    queue.add(pod)
-                case "addIfNotPresent":
-                    queue.add_if_not_present(pod)
-                case "update":
-                    queue.update(old, pod)
-                case "assignedPodAdded":
-                    queue.assigned_pod_added(pod)
-                case "assignedPodUpdated":
-                    queue.assigned_pod_updated(pod)
+            others = {
+                "add": queue.add, "addIfNotPresent": queue.add_if_not_present, "assignedPodAdded": queue.assigned_pod_added,
+                "assignedPodUpdated": queue.assigned_pod_updated,
+            }  # fmt: skip
+            if op == "update":
+                queue.update(old, pod)
+            else:
+                others[op](pod)
         elif op == "pop":
             item = queue.pop()
             if item is not None:

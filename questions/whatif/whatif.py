@@ -168,20 +168,7 @@ def what_would_help(
         take(_pairs(context, tuple(found), tell))
         tell("the scheduler")
         if not explanation.decision.is_gated:
-            maps = asked.scenario.config_maps
-            for change in Configurations(asked.spec.settled(maps), context, maps).changes():
-                assert change.spec is not None
-                try:
-                    begun = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
-                    with asked.turn(begun, pod) as other:
-                        other.reports = context.reports
-                        helps = other.helpful(change)
-                except KubeclassicError:
-                    continue
-                context.tried += other.tried
-                if helps is not None:
-                    starts[id(helps.change)] = begun
-                    take([helps])
+            take(_by_another_scheduler(asked, context, pod, starts))
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
@@ -214,6 +201,24 @@ def _suggestions(
     yield from islice((one for one in others if one is not None), most)
     if found.room is None or asked.want is not None:
         yield from helpful(higher_priority, 1)
+
+
+def _by_another_scheduler(asked: ScheduledPod, context: WhatIfContext, pod: Pod, starts: dict[int, Start]) -> Iterator[Helpful]:
+    """Changes of the scheduler that help; *starts*: where the whole run of each begins."""
+    maps = asked.scenario.config_maps
+    for change in Configurations(asked.spec.settled(maps), context, maps).changes():
+        assert change.spec is not None
+        try:
+            begun = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
+            with asked.turn(begun, pod) as other:
+                other.reports = context.reports
+                helps = other.helpful(change)
+        except KubeclassicError:
+            continue
+        context.tried += other.tried
+        if helps is not None:
+            starts[id(helps.change)] = begun
+            yield helps
 
 
 # --- two changes together ---------------------------------------------------------------------------------------------

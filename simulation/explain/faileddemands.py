@@ -482,7 +482,7 @@ class Causes:
         for name in self.engine.node_names():
             for entry in table.pods[table.row_of[name]]:
                 for term in entry.template.required_anti_affinity:
-                    value, namespaces = labels[name].get(term.topology_key), term.namespaces or (entry.pod.namespace,)
+                    value, namespaces = labels.get(name, {}).get(term.topology_key), term.namespaces or (entry.pod.namespace,)
                     if value is None or term.namespace_selector is not None or self.pod.namespace not in namespaces:
                         continue
                     if _selects(term.label_selector, self.pod.labels):
