@@ -37,8 +37,7 @@ from ..framework.config.defaults import GROUP
 from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
-from .caseforms import CALLS, FIELDS, STEP_FIELDS, check_answer, check_case
-from .queuescripts import answer_script
+from .queuescripts import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
 
 ALL_RELEASES = tuple(BY_VERSION)
 """Every supported release, oldest first."""

@@ -48,7 +48,7 @@ from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
+from ..framework.releases import framework_release, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
 from .scenario import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], object]
@@ -158,7 +158,7 @@ FIELDS = (
     ),
     NewerField(
         "spec.topologySpreadConstraints", "spread constraints", lambda pod: pod.spec.topology_spread_constraints,
-        lambda algorithm: algorithm.release.version in FRAMEWORK_RELEASES
+        lambda algorithm: framework_release(algorithm.release.version) is not None
         or any(algorithm.enabled(effect.gate) for effect in algorithm.release.gate_effects if SPREADING in effect.adds), SPREADING,
     ),
     NewerField(

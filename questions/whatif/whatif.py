@@ -22,9 +22,8 @@ from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from .configurations import Configurations
-from .context import WhatIfContext
 from .families import FAMILIES, WANTED_FAMILIES, Family, corrected, dropped_gates, higher_priority, leaving, moved_or_deleted
-from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
+from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion, WhatIfContext
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
