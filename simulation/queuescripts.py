@@ -145,7 +145,6 @@ def _pod(document: Json) -> Pod:
 # --- the forms of cases and answers -----------------------------------------------------------------------------------
 
 
-Json = dict[str, Any]
 Whole = Annotated[int, Meta(gt=-(1 << 31), lt=1 << 31)]
 CALLS = "http"
 """The field of a cycle with the requests to extenders; a case with scripts of extenders has it."""
