@@ -34,7 +34,6 @@ from ...predicates.maxvolumecount import disk_count
 from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
 from ..drainrules import MIRROR, is_mirror
 from ..reasons import shortage_of
-from ..records import RefusedPod
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import Causes, node_terms
@@ -518,8 +517,8 @@ def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
     return simulation.begin()
 
 
-def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> Iterator[RefusedPod]:
-    """The running *pods* of *scenario* that *engine*, a new one, would not put on their nodes now; static ones come without a scheduler."""
+def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> Iterator[tuple[Pod, tuple[str, ...]]]:
+    """The running *pods* that *engine*, a new one, would not put on their nodes now, and why; static ones come without a scheduler."""
     run = Run(engine)
     run.feed.put_all(scenario.objects)
     for pod in [pod for pod in engine.pods() if pods(pod) and not is_mirror(pod)]:
@@ -529,7 +528,7 @@ def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> 
             failure = None if row is None else decision.details.refusal(row)
             reasons = failure.reasons if failure else () if decision.has_details else tuple(reasons_in(decision.error or ""))
         if reasons:
-            yield RefusedPod(pod.key, pod.spec.node_name, reasons)
+            yield pod, reasons
 
 
 def freed(pod: Pod) -> Pod:
