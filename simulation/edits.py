@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from itertools import count, islice
+from itertools import count, islice, pairwise
 from typing import Any, TypeAlias
 
 import attrs
@@ -26,7 +26,7 @@ from ..api.wire.ownfields import current_manifest
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from .drainrules import UNSCHEDULABLE, stays_with_node
-from .fieldchanges import EditError, FieldChange, Json, check_resource, path_for
+from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, Json, path_for
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
 
@@ -102,8 +102,18 @@ class Edit:
         found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
         if verb:
             return found._with_words(rest)
-        written = (FieldChange.split(word) for word in rest)
-        changes = (check_resource(FieldChange(path_for(kind, field), operator, value)) for field, operator, value in written)
+        changes = []
+        for change in rest:
+            field, operator, value = FieldChange.split(change)
+            path = path_for(kind, field)
+            changes.append(FieldChange(path, operator, value))
+            for before, step in pairwise(path):
+                name = step.name
+                if before.name not in AMOUNTS or not step.is_free or operator == REMOVE or "/" in name or name.startswith(HUGE_PAGES):
+                    continue
+                if name not in NATIVE:
+                    near = did_you_mean(name, NATIVE)
+                    raise EditError(f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}')
         return attrs.evolve(found, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:

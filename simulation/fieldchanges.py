@@ -11,7 +11,7 @@ import attrs
 
 from ..api.objects.quantity import Quantity
 from ..api.reading.formats.yamlvalues import yaml_values
-from ..exceptions import KubeclassicError, ManifestError, QuantityError, did_you_mean, one_line
+from ..exceptions import KubeclassicError, ManifestError, QuantityError, one_line
 
 Json: TypeAlias = Any
 
@@ -149,30 +149,27 @@ def path_for(kind: str, text: str) -> Path:
     ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
     """
     path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
-    if (meant := SINGULAR.get(path[0].name)) is not None:
-        raise EditError(f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(path[0].name)}"?')
-    found = (*_before(kind, path[0].name), *path)
+    first, pods, before = path[0].name, POD_TEMPLATES.get(kind), "spec"
+    if (meant := SINGULAR.get(first)) is not None:
+        raise EditError(f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(first)}"?')
+    if first in TOP or first in FIXED:
+        before = ""
+    elif first in ("labels", "annotations"):
+        before = "metadata"
+    elif pods is not None and first in ("requests", "limits"):
+        before = f"{pods}.containers[{EVERY}].resources"
+    elif pods is not None and first in OF_PODS:
+        before = pods
+    elif kind == "Node" and first in OF_NODE_STATUS:
+        before = "status"
+    elif kind == "PersistentVolumeClaim" and first == "requests":
+        before = "spec.resources"
+    elif kind in WITHOUT_SPEC:
+        before = ""
+    found = (*(parse_path(before) if before else ()), *path)
     if text_of(found) in FIXED:
         raise EditError(f'expected another field, got "{text}", which says which object it is')
     return found
-
-
-def _before(kind: str, first: str) -> Path:
-    """The steps before a short path that begins with *first*."""
-    pods = POD_TEMPLATES.get(kind)
-    if first in TOP or first in FIXED:
-        return ()
-    if first in ("labels", "annotations"):
-        return (Step("metadata"),)
-    if pods is not None and first in ("requests", "limits"):
-        return (*parse_path(pods), Step("containers"), Step(EVERY, is_item=True), Step("resources"))
-    if pods is not None and first in OF_PODS:
-        return parse_path(pods)
-    if kind == "Node" and first in OF_NODE_STATUS:
-        return (Step("status"),)
-    if kind == "PersistentVolumeClaim" and first == "requests":
-        return parse_path("spec.resources")
-    return () if kind in WITHOUT_SPEC else (Step("spec"),)
 
 
 _SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*))?")
@@ -198,20 +195,6 @@ def keyed_item(field: str, text: str) -> dict[str, Json] | None:
         return {"key": key, **({"value": value} if value else {}), "effect": effect}
     operator = {"operator": "Exists"} if value is None else {"operator": "Equal", "value": value}
     return {"key": key, **operator, **({"effect": effect} if effect else {})}
-
-
-def keyed_test(field: str, text: str) -> Callable[[Json], bool] | None:
-    """Whether a taint or toleration is one that *text* means: its key, and the value and effect if *text* has them; None elsewhere."""
-    if field not in ("taints", "tolerations") or text.lstrip().startswith("{"):
-        return None
-    key, value, effect = _parts(field, text)
-
-    def is_meant(item: Json) -> bool:
-        if not isinstance(item, dict) or (key != "*" and item.get("key") != key):
-            return False
-        return (value is None or (item.get("value") or "") == value) and (not effect or item.get("effect") == effect)
-
-    return is_meant
 
 
 def _parts(field: str, text: str) -> tuple[str, str | None, str]:
@@ -279,12 +262,19 @@ class FieldChange:
             return {key: held for key, held in before.items() if key != value} or None
         if not isinstance(before, list):
             raise EditError("got -= where there is neither a list nor an object")
-        is_meant = keyed_test(name, value)
-        if is_meant is not None:
-            return [item for item in before if not is_meant(item)] or None
+        left = []
+        if name in ("taints", "tolerations") and not value.lstrip().startswith("{"):
+            # Such with the key, and the value and effect if the text has them.
+            key, wanted, effect = _parts(name, value)
+            for item in before:
+                is_meant = isinstance(item, dict) and key in ("*", item.get("key"))
+                is_meant = is_meant and wanted in (None, item.get("value") or "")
+                left += [] if is_meant and (not effect or item.get("effect") == effect) else [item]
+            return left or None
         meant, keys = read_value(value), ("name", "key", "topologyKey")
-        found = (item for item in before if item != meant and not (isinstance(item, dict) and meant in map(item.get, keys)))
-        return list(found) or None
+        for item in before:
+            left += [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
+        return left or None
 
 def read_value(text: str) -> Json:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
@@ -320,14 +310,3 @@ def _times(before: Json, factor: str) -> Json:
 
 NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
 HUGE_PAGES = "hugepages-"
-
-
-def check_resource(change: FieldChange) -> FieldChange:
-    """*change*, if the resource that it is about can be one: a native one or one with a domain. Raises :class:`EditError`."""
-    for before, step in zip(change.path, change.path[1:], strict=False):
-        if before.name in AMOUNTS and step.is_free and change.operator != REMOVE:
-            name = step.name
-            if "/" not in name and name not in NATIVE and not name.startswith(HUGE_PAGES):
-                near = did_you_mean(name, NATIVE)
-                raise EditError(f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}')
-    return change

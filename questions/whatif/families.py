@@ -260,14 +260,16 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
         for shortages in _shared(context, report):
-            edits = [_edits(context, short) for short in shortages]
-            told = " and of ".join(
-                f"{(name := short.resource)} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}" for short in shortages
-            )
+            edits, told = list[list[str] | None](), list[str]()
+            for short in shortages:
+                name = short.resource
+                edits.append(_edits(context, short))
+                told.append(f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}")
             if None in edits:
                 continue
             size = max(short.missing / max(short.asked, 1) for short in shortages)
-            change = context.of_pod("request", f"lower the request of {told}", *chain.from_iterable(filter(None, edits)), size=size)
+            words = f"lower the request of {' and of '.join(told)}"
+            change = context.of_pod("request", words, *chain.from_iterable(filter(None, edits)), size=size)
             if context.helpful(change) is not None:
                 found.append(missing)
                 yield change
