@@ -151,9 +151,7 @@ OF_PODS = frozenset([
 ])  # fmt: skip
 """Fields of the spec of pods."""
 OF_NODE_STATUS = frozenset(["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"])
-SINGULAR: Mapping[str, str] = {
-    name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")
-}  # fmt: skip
+SINGULAR = {name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")}
 """What one may write for a short name that has an s."""
 WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
 
