@@ -125,7 +125,7 @@ class UpgradeTrial:
         if wanted == found:
             return FoundCause(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
         nodes = nodes_of(wanted, found)
-        first, second = SideView.of(self.older.side, one, nodes), SideView.of(self.newer.side, other, nodes)
+        first, second = SideView(self.older.side, one, nodes), SideView(self.newer.side, other, nodes)
         cause = cause_of(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
         return FoundCause(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
