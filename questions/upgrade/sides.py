@@ -133,7 +133,7 @@ def _spec_of(release: Release, first: Release, policy: Policy | None, profile: J
     if kind is Classic:
         made = spec(policy=policy)
         made.engine()  # a Policy that it refuses is refused here
-        return SideSpec(release, made, "the default provider" if policy is None else POLICY)
+        return SideSpec(release, made, "the default provider" if policy is None else POLICY, policy, version)
     if policy is not None and release.policies is not None:
         return SideSpec(release, spec(policy=policy), POLICY, policy, version)
     if policy is not None:

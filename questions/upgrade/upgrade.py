@@ -218,10 +218,9 @@ class Upgrade:
 
     def facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
         """What the side *number* does otherwise than the one before it: what fits the cluster, and what does not seem to."""
-        found: tuple[list[Fact], list[Fact]] = [], []
-        for fact in facts_between(self.specs[number - 1].version, self.specs[number].version):
-            found[not concerns(fact, self.traits)].append(fact)
-        return found
+        facts = list(facts_between(self.specs[number - 1].version, self.specs[number].version))
+        fitting = [fact for fact in facts if concerns(fact, self.traits)]
+        return fitting, [fact for fact in facts if fact not in fitting]
 
     def trial(self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS) -> UpgradeTrial:
         """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
@@ -329,7 +328,8 @@ def _plain(steps: Steps, strips: bool) -> Steps:
 def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes | None]]:
     """The steps of each side: those of the one before where no fact concerns the cluster, else its own."""
     asked.led(observer)
-    alike = [asked.shares and number > 0 and not asked.facts(number)[0] for number in range(len(asked.specs))]
+    # What a Policy or a profile becomes in a release may differ without a fact about decisions: these sides share nothing.
+    alike = [asked.shares and spec.given is None and number > 0 and not asked.facts(number)[0] for number, spec in enumerate(asked.specs)]
     own = [number for number in range(1, len(alike)) if not alike[number]]
     found = dict(zip(own, asked.results([("steps", number) for number in own], executor, observer), strict=True)) if executor else {}
     each, causes = list[Steps](), dict[int, Causes | None]()
