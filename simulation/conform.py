@@ -130,15 +130,12 @@ def find_families(paths: Iterable[Path]) -> list[Family]:
         files = sorted(f for f in path.rglob("*.jsonl*") if ".cases." in f.name) if path.is_dir() else [path]
         if not files:
             raise ManifestError(f"{path}: no *.cases.jsonl or *.cases.jsonl.gz in it")
-        found += [_family(file) for file in files]
+        for file in files:
+            name = file.name.replace(".cases.", ".answers.")
+            names = (name, name.removesuffix(".gz") if name.endswith(".gz") else f"{name}.gz")
+            answers = next((a for each in names if each != file.name and (a := file.with_name(each)).exists()), None)
+            found.append(Family(file.parent.name, file.name.split(".")[0], file, answers))
     return found
-
-
-def _family(cases: Path) -> Family:
-    names = [cases.name.replace(".cases.", ".answers.")]
-    names.append(names[0].removesuffix(".gz") if names[0].endswith(".gz") else names[0] + ".gz")
-    answers = next((a for name in names if name != cases.name and (a := cases.with_name(name)).exists()), None)
-    return Family(cases.parent.name, cases.name.split(".")[0], cases, answers)
 
 
 def read_lines(path: Path) -> Iterator[Json]:
@@ -297,16 +294,10 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
     found = [] if count[0] == count[1] else [f"{form}: expected {count[1]}, got {count[0]}"]
     names = operations or [cycle.get("pod") for cycle in theirs_in_order]
     for number, (name, got, wanted) in enumerate(zip(names, ours_in_order, theirs_in_order, strict=False)):
-        found += _entry_differences(f"{form}[{number}] ({name})", got, wanted, STEP_FIELDS if operations else fields)
-    return found
-
-
-def _entry_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
-    found = []
-    for field in (*fields, CALLS) if CALLS in theirs else fields:
-        got, wanted = (_comparable(field, side.get(field)) for side in (ours, theirs))
-        if got != wanted:
-            found += _deeper(f"{where}.{field}", got, wanted)
+        for field in STEP_FIELDS if operations else (*fields, CALLS) if CALLS in wanted else fields:
+            one, other = (_comparable(field, side.get(field)) for side in (got, wanted))
+            if one != other:
+                found += _deeper(f"{form}[{number}] ({name}).{field}", one, other)
     return found
 
 
@@ -397,7 +388,17 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         if needs(case, theirs) & set(without):
             counts["left out"] += 1
             continue
-        ours, found = _compared(case, theirs, manner)
+        ours: Json = {}
+        try:
+            ours = answer_case(case, manner)
+            fields = FIELDS if manner.details else DECIDED
+            found = ["no answer to compare with"]
+            if theirs is not None:
+                found = differences(ours, theirs, fields, [item["op"] for item in case.get("script", ())])
+        except KubeclassicError as error:
+            found = [f"refused: {error}"]
+        except Exception as error:  # a crash is a difference to report, not the end of the run
+            found = [f"{type(error).__name__}: {error}"]
         counts["cycles"] += len(ours.get("cycles", ()))
         counts["steps"] += len(ours.get("steps", ()))
         if found:
@@ -411,15 +412,3 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         identical=counts["identical"], left_out=counts["left out"], different=tuple(different),
     )  # fmt: skip
     return FamilyReport(counted, different)
-
-
-def _compared(case: Json, theirs: Json | None, manner: Manner) -> tuple[Json, list[str]]:
-    try:
-        ours = answer_case(case, manner)
-    except KubeclassicError as error:
-        return {}, [f"refused: {error}"]
-    except Exception as error:  # a crash is a difference to report, not the end of the run
-        return {}, [f"{type(error).__name__}: {error}"]
-    if theirs is None:
-        return ours, ["no answer to compare with"]
-    return ours, differences(ours, theirs, FIELDS if manner.details else DECIDED, [item["op"] for item in case.get("script", ())])

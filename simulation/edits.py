@@ -114,11 +114,6 @@ class Edit:
             raise EditError(f"expected {VERBS[self.verb]}")
         return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
-    @property
-    def is_about_pods(self) -> bool:
-        """Whether workloads make their pods before it: it changes pods, or whole objects."""
-        return self.kind == "Pod" or bool(self.verb)
-
     def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
         """Whether an object of the kind is meant."""
         if self.names is None:
@@ -351,7 +346,7 @@ class Edits:
         early, late = list[Edit](), list[Edit]()
         for edit in self.edits:
             follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
-            (late if edit.is_about_pods or follows else early).append(edit)
+            (late if (edit.kind == "Pod" or bool(edit.verb)) or follows else early).append(edit)
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:

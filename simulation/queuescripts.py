@@ -6,7 +6,7 @@ is left out: its error function and the filters of its event handlers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -32,34 +32,31 @@ from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 Json = dict[str, Any]
 START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 """When every script begins, in nanoseconds since 1970."""
+OPERATIONS = (
+    "add", "addIfNotPresent", "update", "pop", "unschedulable", "delete", "assignedPodAdded", "assignedPodUpdated", "move", "nominate",
+    "unnominate", "advance",
+)  # fmt: skip
 
 
 def answer_script(case: Json) -> Json:
     """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or the text of a refusal."""
-    return {
-        "name": case["name"],
-        "steps": list((_framework_player if case["version"] in FRAMEWORK_RELEASES else _classic_player)(case).play(case["script"])),
-    }
-
-
-def _classic_player(case: Json) -> Player:
     release, clock = find_any_release(case["version"]), Clock(origin=START)
-    nominations = Nominations(release.nominations)
-    algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
-    queue = make_queue(algorithm, nominations, clock, waits=False)
-    return Player(queue, clock, nominations, lambda event: queue.move_all())
-
-
-def _framework_player(case: Json) -> Player:
-    config, clock = read_configuration(gates=case.get("gates"), release=find_any_release(case["version"])), Clock(origin=START)
-    engine = framework_engine(config)
-    for number, document in enumerate(case.get("namespaces", ()), 1):
-        namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)
-        assert isinstance(namespace, Namespace)
-        engine.listings.namespaces.put(namespace)
-    nominations = engine.new_nominations()
-    queue = queue_for(engine, config, clock, nominations, partial(held_by, engine.profiles))
-    return Player(queue, clock, nominations, lambda event: queue.move_all(EVENTS[event]))
+    if case["version"] in FRAMEWORK_RELEASES:
+        config = read_configuration(gates=case.get("gates"), release=release)
+        engine = framework_engine(config)
+        for number, document in enumerate(case.get("namespaces", ()), 1):
+            namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)
+            assert isinstance(namespace, Namespace)
+            engine.listings.namespaces.put(namespace)
+        nominations = engine.new_nominations()
+        newer = queue_for(engine, config, clock, nominations, partial(held_by, engine.profiles))
+        player = Player(newer, clock, nominations, lambda event: newer.move_all(EVENTS[event]))
+    else:
+        nominations = Nominations(release.nominations)
+        algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
+        older = make_queue(algorithm, nominations, clock, waits=False)
+        player = Player(older, clock, nominations, lambda event: older.move_all())
+    return {"name": case["name"], "steps": list(player.play(case["script"]))}
 
 
 @attrs.define(eq=False)
@@ -85,101 +82,60 @@ class Player:
         """The steps: what the queue holds after each operation."""
         for operation in script:
             try:
-                told = OPERATIONS[operation["op"]](self, operation) or {}
+                told = self._perform(operation["op"], operation)
             except CacheError as refused:
                 told = {"error": str(refused)}
-            yield told | self._state()
+            parts = {name: [pod.key for pod in pods] for name, pods in self.queue.contents()._asdict().items()}
+            yield told | parts | {"nominated": {node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations}}
 
-    def _state(self) -> Json:
-        parts = self.queue.contents()
-        keys = {name: [pod.key for pod in pods] for name, pods in parts._asdict().items()}
-        return {**keys, "nominated": {node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations}}
-
-    # --- operations -------------------------------------------------------------------------------------------------
-
-    def _bring(self, operation: Json) -> tuple[Pod | None, Pod]:
-        """The pod before the operation, and now."""
-        pod = _pod(operation["pod"])
-        old = self._known.get(pod.key)
-        self._known[pod.key] = self._listed[pod.key] = pod
-        return old, pod
-
-    def add(self, operation: Json) -> None:
-        self.queue.add(self._bring(operation)[1])
-
-    def add_if_not_present(self, operation: Json) -> None:
-        self.queue.add_if_not_present(self._bring(operation)[1])
-
-    def update(self, operation: Json) -> None:
-        old, new = self._bring(operation)
-        # A pod that was never added is not in the queue, which then does not read the old object.
-        self.queue.update(new if old is None else old, new)
-
-    def pop(self, operation: Json) -> Json:
-        item = self.queue.pop()
-        if item is not None:
-            self._flights[item.pod.key] = item, self.queue.cycle
-        return {"popped": None if item is None else item.pod.key}
-
-    def unschedulable(self, operation: Json) -> None:
-        item, cycle = self._flights.pop(operation["pod"], (None, 0))
-        if item is None:
-            return
-        if "object" in operation:
-            item = item.read_again(_pod(operation["object"]))
-        item.plugins = frozenset(operation.get("plugins", ()))
-        self.queue.add_unschedulable(item, cycle)
-
-    def delete(self, operation: Json) -> None:
-        pod = self._known.get(operation["pod"])
-        if pod is not None:
-            self._listed.pop(pod.key, None)
-            self.queue.delete(pod)
-
-    def assigned_pod_added(self, operation: Json) -> None:
-        pod = _pod(operation["pod"])
-        self._listed[pod.key] = pod
-        self.queue.assigned_pod_added(pod)
-
-    def assigned_pod_updated(self, operation: Json) -> None:
-        pod = _pod(operation["pod"])
-        self._listed[pod.key] = pod
-        self.queue.assigned_pod_updated(pod)
-
-    def move_all(self, operation: Json) -> None:
-        self.move(operation.get("event", ""))
-
-    def nominate(self, operation: Json) -> None:
-        self.queue.nominate(self._added(operation["pod"]), operation["node"])
-
-    def withdraw(self, operation: Json) -> None:
-        self.queue.withdraw(self._added(operation["pod"]))
-
-    def _added(self, key: str) -> Pod:
-        if key not in self._known:
-            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(key)}")
-        return self._known[key]
-
-    def advance(self, operation: Json) -> None:
-        self.clock.now += nanoseconds(operation["seconds"])
-        self.queue.tick()
-
-
-OPERATIONS: Mapping[str, Callable[[Player, Json], Json | None]] = {
-    "add": Player.add,
-    "addIfNotPresent": Player.add_if_not_present,
-    "update": Player.update,
-    "pop": Player.pop,
-    "unschedulable": Player.unschedulable,
-    "delete": Player.delete,
-    "assignedPodAdded": Player.assigned_pod_added,
-    "assignedPodUpdated": Player.assigned_pod_updated,
-    "move": Player.move_all,
-    "nominate": Player.nominate,
-    "unnominate": Player.withdraw,
-    "advance": Player.advance,
-}
-
+    def _perform(self, op: str, operation: Json) -> Json:
+        queue, given = self.queue, operation.get("pod")
+        if isinstance(given, dict):
+            pod = _pod(given)
+            old = self._known.get(pod.key, pod)  # one that was never added is not in the queue, which then does not read the old object
+            self._listed[pod.key] = pod
+            if not op.startswith("assigned"):
+                self._known[pod.key] = pod
+            match op:
+                case "add":
+                    queue.add(pod)
+                case "addIfNotPresent":
+                    queue.add_if_not_present(pod)
+                case "update":
+                    queue.update(old, pod)
+                case "assignedPodAdded":
+                    queue.assigned_pod_added(pod)
+                case "assignedPodUpdated":
+                    queue.assigned_pod_updated(pod)
+        elif op == "pop":
+            item = queue.pop()
+            if item is not None:
+                self._flights[item.pod.key] = item, queue.cycle
+            return {"popped": None if item is None else item.pod.key}
+        elif op == "advance":
+            self.clock.now += nanoseconds(operation["seconds"])
+            queue.tick()
+        elif op == "move":
+            self.move(operation.get("event", ""))
+        elif op == "unschedulable":
+            flight = self._flights.pop(operation["pod"], None)
+            if flight is not None:
+                popped = flight[0].read_again(_pod(operation["object"])) if "object" in operation else flight[0]
+                popped.plugins = frozenset(operation.get("plugins", ()))
+                queue.add_unschedulable(popped, flight[1])
+        elif given in self._known:
+            pod = self._known[given]
+            match op:
+                case "delete":
+                    self._listed.pop(given, None)
+                    queue.delete(pod)
+                case "nominate":
+                    queue.nominate(pod, operation["node"])
+                case "unnominate":
+                    queue.withdraw(pod)
+        elif op != "delete":
+            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(given)}")
+        return {}
 
 def _pod(document: Json) -> Pod:
     pod = decode({"kind": "Pod", **document}, "pod", strict=False)

@@ -14,7 +14,7 @@ from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOL
 from ...api.objects import Node
 from ...api.reading.notices import Notice, NoticeGroup, grouped
 from ...api.view import CodeText, View, Words
-from ...framework.options import FIELDS, GivenOptions, declared_of
+from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
 from ...simulation.nodesbyuse import NodeUses, pods_on_nodes
@@ -84,7 +84,17 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
         priorities=first.keeps_priorities,
     )  # fmt: skip
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
-    texts = {name: f"release={one or AUTO}" if isinstance(one, str | None) else _told(one) for name, one in asked.items()}
+    texts = {}
+    for name, one in asked.items():
+        # As ``--a`` takes it; what is no text, number or path is named by its kind.
+        values = {"release": one or AUTO}
+        if not isinstance(one, str | None):
+            values = attrs.asdict(one, recurse=False, filter=lambda field, value: value is not None and value != field.default)
+        told = {declared_of(FIELDS[key]).key or key: value for key, value in values.items()}
+        texts[name] = " ".join(
+            f"{key}={shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__}"
+            for key, value in told.items()
+        )  # fmt: skip
     named = {name: release_asked(one) for name, one in asked.items()}
     by_nodes = [name for name, release in named.items() if is_auto(release)]
     return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order)
@@ -109,16 +119,6 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer 
     made = compare_all(scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer)
     found = CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
     return attrs.evolve(found, show=options.show)
-
-
-def _told(options: GivenOptions) -> str:
-    """The options as ``--a`` takes them; what is no text, number or path is named by its kind."""
-    given = attrs.asdict(options, recurse=False, filter=lambda field, value: value is not None and value != field.default)
-    return " ".join(f"{declared_of(FIELDS[name]).key or name}={_value(value)}" for name, value in given.items())
-
-
-def _value(value: object) -> str:
-    return shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__
 
 
 # --- labels of newer releases ----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -22,7 +22,6 @@ from ...api.view import (
     MapSide,
     NextStep,
     NodeMap,
-    Part,
     PodOutcome,
     PodOutcomes,
     Section,
@@ -34,17 +33,16 @@ from ...api.view import (
     block,
     on_page,
 )
-from ...api.words import Figure, count_doing, count_of, percent
+from ...api.words import count_doing, count_of, percent
 from ...core.pods.requests import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
-from ...simulation.sides import GATED, KINDS, LOCKED, SAMPLING, SCORE, SUCCESSORS, Cause, JudgedNode
+from ...simulation.sides import GATED, KINDS, LOCKED, SAMPLING, SCORE, SUCCESSORS, Cause
 from ..result import NOTHING_TRIED, for_reasons
 from .comparison import (
     DIFFERENT,
     EQUALLY_GOOD,
     AgreementCounts,
-    CauseCount,
     ComparedConfiguration,
     ComparedDecision,
     ComparisonDocument,
@@ -73,43 +71,81 @@ class ClusterEnd:
 
 def comparison_view(title: str, found: ComparisonDocument, show: int | None = None, ends: Sequence[ClusterEnd] = ()) -> View:
     """The view of *found*, whose text lists *show* decisions that differ, None: all; *ends*: how clusters end, for a map."""
-    numbers = {"decisions": found.decisions, "differences": len(found.differences)}
-    facts = {"configurations": len(found.configurations), "mode": found.mode, **numbers}
+    count, tried = len(found.differences), f"{count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}, mode {found.mode}"
+    sides = [Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations]
+    shares = _decisions_alike(found.against[0]) if len(found.against) == 1 else []
     return View(
-        title=title, verdict=verdict(found), lead=list(_lead(found)), facts=facts, shares=_shares(found), who=_who(found),
-        next=list(_next(found)), sections=list(_sections(found, show, ends)), main="pods",
+        title=title, verdict=verdict(found), main="pods", who=_who(found), next=list(_next(found)),
+        lead=[f"{tried}. {MODES[found.mode].format(first=label(found, 0))}", *sides],
+        facts={"configurations": len(found.configurations), "mode": found.mode, "decisions": found.decisions, "differences": count},
+        shares=[*shares[:1], *(one for one in shares[1:] if one.count)],
+        sections=[*_outcomes(found), *_decisions(found, show), *_lists(found, ends)],
     )  # fmt: skip
 
 
-def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
-    named, use = [f"{one.name}: {one.text or one.release}" for one in found.configurations], _use(found)
-    lines = list(headline(found, verdict(found)))
-    yield block(*lines, *named)
-    bars = [ShareBar(_title(found, at), _pod_parts(at, against)) for at, against in enumerate(found.against)]
+def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
+    """Where pods end, and how full the clusters are."""
+    yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
+    bars = []
+    for at, against in enumerate(found.against):
+        gated = [Share(GATED, len(against.gated), "held")] if against.gated else []
+        bars.append(ShareBar(f"{side_name(found, at + 1)} against {side_name(found, 0)}", [
+            Share("end the same", against.alike), Share(OTHER_NODE, len(against.elsewhere), "near"),
+            Share(alone(against.first), len(against.first_alone), colour_of(0)),
+            Share(alone(against.second), len(against.second_alone), colour_of(at + 1)), *gated,
+        ]))  # fmt: skip
     unchanged = "" if any(one.lost.pods or one.gained.pods for one in found.against) else "No pod loses its place, and none gains one."
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
-    yield block(use, *meaning_lines(found))
+    has_fragments = any(one.fragmentation for one in with_own_cluster(found))
+    meanings = (f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments)
+    yield block(_use(found), *meanings)
+
+
+def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
+    """How decisions agree, and why they differ."""
     for at, against in enumerate(found.against):
         first, second = against.first, against.second
         ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
         ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
-        yield block(pods, *agreement_lines(against), *hints(against))
-        told = lines[1:] if found.differences and found.mode != LOCKED and not at else []
-        bar = [ShareBar(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
+        sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
+        hints = [
+            f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
+            " with percentage=100 in both configurations each evaluates all of them"
+        ] if sampled else []  # fmt: skip
+        yield block(pods, *agreement_lines(against), *hints)
+        told = list(headline(found))[1:] if found.differences and found.mode != LOCKED and not at else []
+        title = f"{side_name(found, at + 1)} against {side_name(found, 0)}"
+        bar = [ShareBar(title, _decisions_alike(against))] if len(found.against) > 1 else []
         parts: list[Item] = [*bar, cause_table(against), BulletList(items=told), BulletList(items=list(agreement_lines(against)))]
-        yield Section("" if at else "Why decisions differ", [*parts, *on_page(*hints(against), look="note")], name="why")
-    yield Section(parts=[_differences(found, show)])
-    yield block(*left_out(found, show))
-    yield Section(parts=[_decisions(found), _pods(found)])
-    many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
-    listed, many = PodList(found).table(), many if len(found.differences) > MOST else ""
+        yield Section("" if at else "Why decisions differ", [*parts, *on_page(*hints, look="note")], name="why")
+    names, rows, count = [one.name for one in found.configurations], list[list[Any]](), len(found.differences)
+    for one in found.differences[:show]:
+        decisions = [decision_text(one.decisions.get(name)) for name in names]
+        verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
+        rows.append([one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))])
+    sides = (Column(name, "name") for name in names)
+    columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
+    yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
+    if show is not None and count > show:
+        more = count_doing(count - show, "more decision", "differ")
+        yield block(f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables")
+
+
+def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
+    """Where each pod ends under each configuration, and why."""
+    hosts = [one.hosts for one in found.configurations]
+    columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
+    rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)]
+    yield Section(parts=[_differences(found), Table("pods", columns, rows, noun="pod", forms=DATA)])
+    listed, many = PodList(found).table(), ""
+    if len(found.differences) > MOST:
+        many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     open_one = "Open a pod to see how each configuration evaluated the nodes in question, rule by rule."
     none = "Every decision is the same, and every pod ends on the same node."
     yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
     if ends:
         yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
-
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -160,8 +196,8 @@ def verdict(found: ComparisonDocument) -> str:
 
 def in_error(found: AgreementCounts) -> str:
     """How many of the decisions that are the same say nothing."""
-    many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
-    return f", but {found.errors:,}{many}" if found.errors else ""
+    of_them = " of them" if found.decisions > 1 else ""
+    return f", but {found.errors:,}{of_them} ended in an error on both sides" if found.errors else ""
 
 
 def _against(found: ComparisonDocument, at: int) -> str:
@@ -176,36 +212,24 @@ def _against(found: ComparisonDocument, at: int) -> str:
         if held:
             return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
         if found.mode != LOCKED:
-            if not moved:
-                return f"{places}, each on the same node"
-            return f"{places}, {moved:,} of them on another node"
+            return f"{places}, {f'{moved:,} of them on another node' if moved else 'each on the same node'}"
         counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
         counts = [f"{count_of(count, 'is', 'are')} {text}" for count, text in counted if count]
         if counts:
             return f"{places}; of {agreement.decisions:,} decisions {' and '.join(counts)}"
         others = count_of(agreement.equally_good, "is equally good", "are equally good")
         return f"No decision is different under {second}; {others} for {first}"
-    if lost == gained:
-        return f"As many pods find a place under {second}, but not the same ones: {_both(pair)}"
-    net, word = abs(lost - gained), "more" if gained > lost else "fewer"
-    head = f"{count_of(net, f'pod {word} finds a place', f'pods {word} find a place')} under {second}"
-    if lost and gained:
-        return f"{head}: {_both(pair)}"
-    if gained:
-        return f"{head}{_alone(pair.gained)}; under {first} there is none: {reasons_of(pair.gained)}"
-    return f"{head}{_alone(pair.lost)}: {reasons_of(pair.lost)}"
-
-
-def _alone(found: Losses) -> str:
-    """The name of the pod, if it is only one."""
-    return f", {found.pods[0].pod}" if len(found.pods) == 1 else ""
-
-
-def _both(pair: ConfigurationPair) -> str:
-    """Who loses and who gains, where there are both."""
-    lost, gained = len(pair.lost.pods), len(pair.gained.pods)
     losing, gaining = count_of(lost, "loses its place", "lose theirs"), count_of(gained, "gains one", "gain one")
-    return f"{losing} ({reasons_of(pair.lost)}), {gaining}"
+    both = f"{losing} ({reasons_of(pair.lost)}), {gaining}"
+    if lost == gained:
+        return f"As many pods find a place under {second}, but not the same ones: {both}"
+    word = "more" if gained > lost else "fewer"
+    head = f"{count_of(abs(lost - gained), f'pod {word} finds a place', f'pods {word} find a place')} under {second}"
+    if lost and gained:
+        return f"{head}: {both}"
+    moved_pods = pair.gained if gained else pair.lost
+    name = f", {moved_pods.pods[0].pod}" if len(moved_pods.pods) == 1 else ""
+    return f"{head}{name}{f'; under {first} there is none' if gained else ''}: {reasons_of(moved_pods)}"
 
 
 def reasons_of(found: Losses) -> str:
@@ -216,9 +240,9 @@ def reasons_of(found: Losses) -> str:
 # --- sentences ------------------------------------------------------------------------------------------------------
 
 
-def headline(found: ComparisonDocument, said: str) -> Iterator[str]:
+def headline(found: ComparisonDocument) -> Iterator[str]:
     """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
-    yield f"{said}."
+    yield f"{verdict(found)}."
     count = len(found.differences)
     tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
     if not count:
@@ -227,29 +251,13 @@ def headline(found: ComparisonDocument, said: str) -> Iterator[str]:
         yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
     else:
         yield f"{tried}; the first decision that differs:"
-        yield from (first_line(against) for against in found.against if against.first_difference)
+        for against in found.against:
+            if (one := against.first_difference) is not None:
+                hosts = f"{one.first or NO_HOST} in {against.first}, {one.second or NO_HOST} in {against.second}"
+                yield f"  {one.pod} (decision {one.number}): {hosts}; {one.verdict}: {cause_text(one.cause)}"
         if count > 1:
             more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
             yield f"{more}; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
-
-
-def first_line(against: ConfigurationPair) -> str:
-    """The first decision in which two configurations differ, in a sentence."""
-    found = against.first_difference
-    if found is None:
-        return ""
-    hosts = f"{found.first or NO_HOST} in {against.first}, {found.second or NO_HOST} in {against.second}"
-    return f"  {found.pod} (decision {found.number}): {hosts}; {found.verdict}: {cause_text(found.cause)}"
-
-
-def hints(against: ConfigurationPair) -> Iterator[str]:
-    """What to try, where the two differ in more than their rules."""
-    sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
-    if sampled:
-        yield (
-            f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
-            " with percentage=100 in both configurations each evaluates all of them"
-        )
 
 
 def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
@@ -273,20 +281,6 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
     )
 
 
-def left_out(found: ComparisonDocument, show: int | None) -> Iterator[str]:
-    """A line on the decisions that are not listed, if there are any."""
-    count = len(found.differences)
-    if show is not None and count > show:
-        more = count_doing(count - show, "more decision", "differ")
-        yield f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables"
-
-
-def meaning_lines(found: ComparisonDocument) -> Iterator[str]:
-    """What the words of the table of use mean, those that it has."""
-    has_fragments = any(one.fragmentation for one in with_own_cluster(found))
-    yield from (f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments)
-
-
 def decision_text(decision: ComparedDecision | None) -> str:
     """The host, or the node where room is made, or nothing."""
     if decision is None:
@@ -308,13 +302,6 @@ def cause_text(cause: Cause) -> str:
 
 
 # --- of a page ------------------------------------------------------------------------------------------------------
-
-
-def _lead(found: ComparisonDocument) -> Iterator[Part]:
-    """The mode, and the configurations."""
-    pods, decisions = count_of(found.pods, "pod"), count_of(found.decisions, "decision")
-    yield f"{pods}, {decisions}, mode {found.mode}. {MODES[found.mode].format(first=label(found, 0))}"
-    yield from (Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations)
 
 
 def _who(found: ComparisonDocument) -> PodOutcomes:
@@ -342,88 +329,60 @@ def _next(found: ComparisonDocument) -> Iterator[NextStep]:
         yield NextStep("Which release changes what:", step)
 
 
-def _title(found: ComparisonDocument, at: int) -> str:
-    return f"{side_name(found, at + 1)} against {side_name(found, 0)}"
-
-
-def _pod_parts(at: int, against: ConfigurationPair) -> list[Share]:
-    """Where pods end: on which side they have a node, and on the same one."""
-    return [
-        Share("end the same", against.alike), Share(OTHER_NODE, len(against.elsewhere), "near"),
-        Share(alone(against.first), len(against.first_alone), colour_of(0)),
-        Share(alone(against.second), len(against.second_alone), colour_of(at + 1)),
-        *([Share(GATED, len(against.gated), "held")] if against.gated else []),
-    ]  # fmt: skip
-
-
-def _decision_parts(against: ConfigurationPair) -> list[Share]:
-    """How decisions agree; what does not occur but for the gated ones is there too."""
-    found = against.agreement
-    others = ((EQUALLY_GOOD, found.equally_good, "near"), (DIFFERENT, found.different, "bad"))
-    gated = [Share(GATED, found.gated, "held")] if found.gated else []
-    return [Share("the same", found.same), *(Share(*one) for one in others), *gated]
-
-
-def _shares(found: ComparisonDocument) -> list[Share]:
-    """How often two decide the same; empty for more than two."""
-    if len(found.against) != 1:
-        return []
-    same, *others = _decision_parts(found.against[0])
-    return [same, *(one for one in others if one.count)]
-
-
 def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
     """A side for each configuration with a cluster of its own; in mode locked there is one cluster for all."""
-    titles = [""] if len(ends) == 1 else [side_name(found, at) for at in range(len(ends))]
     nodes = {node.node: node for end in ends for node in end.nodes}
-    sides = [
-        MapSide(title, _uses(end, nodes), [end.pods.get(name, ()) for name in nodes] if end.pods else ())
-        for title, end in zip(titles, ends, strict=True)
-    ]
+    sides = []
+    for at, end in enumerate(ends):
+        known, uses = {node.node: node for node in end.nodes}, dict[str, list[float | None]]()
+        for resource in dict.fromkeys([*(name for node in end.nodes for name in node.resources), PODS]):
+            shares = [share_of(known[name], resource) if name in known else None for name in nodes]
+            if any(share is not None for share in shares):
+                uses[resource] = shares
+        title = "" if len(ends) == 1 else side_name(found, at)
+        sides.append(MapSide(title, uses, [end.pods.get(name, ()) for name in nodes] if end.pods else ()))
     return NodeMap(list(nodes), sides, labels_of(list(nodes.values()), len(nodes)))
-
-
-def _uses(end: ClusterEnd, names: Iterable[str]) -> dict[str, list[float | None]]:
-    """Resource -> the share of it that is requested on each node; resources that no node has are left out."""
-    known, resources = {node.node: node for node in end.nodes}, dict.fromkeys(name for node in end.nodes for name in node.resources)
-    found = {one: [share_of(known[name], one) if name in known else None for name in names] for one in (*resources, PODS)}
-    return {resource: values for resource, values in found.items() if any(value is not None for value in values)}
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def resources(found: ComparisonDocument) -> list[str]:
-    """The resources that any cluster has, pods last."""
-    return list(dict.fromkeys(usage.resource for one in found.configurations for usage in one.summary.resources))
+def _decisions_alike(against: ConfigurationPair) -> list[Share]:
+    """How decisions agree; what does not occur but for the gated ones is there too."""
+    found = against.agreement
+    gated = [Share(GATED, found.gated, "held")] if found.gated else []
+    good, different = Share(EQUALLY_GOOD, found.equally_good, "near"), Share(DIFFERENT, found.different, "bad")
+    return [Share("the same", found.same), good, different, *gated]
 
 
 def _counts(found: ComparisonDocument) -> Table:
     """The outcomes of the pods: a column for each configuration."""
-    names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "gated", "evicted": "evicted"}
-    rows: list[list[Any]] = [[said, *(str(getattr(one.summary, name)) for one in found.configurations)] for name, said in names.items()]
-    kept = [row for row in rows if row[0] != names["gated"] or set(row[1:]) != {"0"}]
-    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=SEEN)
+    rows: list[list[Any]] = []
+    for name in ("placed", "unschedulable", "gated", "evicted"):
+        counts = [str(getattr(one.summary, name)) for one in found.configurations]
+        if name != "gated" or set(counts) != {"0"}:
+            rows.append([name, *counts])
+    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms=SEEN)
 
 
 def _use(found: ComparisonDocument) -> Table:
     """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own."""
     configurations = with_own_cluster(found)
     rows: list[list[Any]] = []
-    for resource in resources(found):
+    for resource in dict.fromkeys(usage.resource for one in found.configurations for usage in one.summary.resources):
         uses = [next((usage for usage in one.summary.resources if usage.resource == resource), None) for one in configurations]
-        rows.append([f"{resource} use", *_percents(usage.use if usage else None for usage in uses)])
-        rows.append([f"{resource} imbalance", *_percents(usage.imbalance.standard_deviation if usage else None for usage in uses)])
-        rows.append([f"{resource} fullest - emptiest", *_percents(usage.imbalance.max_min if usage else None for usage in uses)])
-        shares = [one.fragmentation.get(resource) for one in configurations]
-        rows += [[f"{resource} fragmentation", *_percents(shares)]] if any(share is not None for share in shares) else []
+        measures: dict[str, list[float | None]] = {
+            "use": [usage.use if usage else None for usage in uses],
+            "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
+            "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
+            "fragmentation": [one.fragmentation.get(resource) for one in configurations],
+        }
+        for name, shares in measures.items():
+            if name != "fragmentation" or any(share is not None for share in shares):
+                rows.append([f"{resource} {name}", *(None if share is None else percent(share) for share in shares)])
     names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
     columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
     return Table("use", columns, rows, forms=TEXT)
-
-
-def _percents(shares: Iterable[float | None]) -> Iterator[Figure | None]:
-    return (None if share is None else percent(share) for share in shares)
 
 
 def cause_table(against: ConfigurationPair) -> Table:
@@ -434,20 +393,7 @@ def cause_table(against: ConfigurationPair) -> Table:
     return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
 
 
-def _differences(found: ComparisonDocument, show: int | None) -> Table:
-    """A row for each cycle in which decisions differ."""
-    names = [one.name for one in found.configurations]
-    rows: list[list[Any]] = []
-    for one in found.differences[:show]:
-        decisions = [decision_text(one.decisions.get(name)) for name in names]
-        verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
-        rows.append([one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))])
-    sides = (Column(name, "name") for name in names)
-    columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
-    return Table("differences", columns, rows, forms=TEXT if rows else ())
-
-
-def _decisions(found: ComparisonDocument) -> Table:
+def _differences(found: ComparisonDocument) -> Table:
     """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
     columns = (
         "decision", "pod", "retry", "first", "second", "firstHost", "secondHost", "firstRoomOn", "secondRoomOn", "verdict", "kind", "rule",
@@ -479,14 +425,6 @@ def _lost(found: ComparisonDocument) -> Table:
         for loss in (against.lost if change == "lost" else against.gained).pods
     ]
     return Table("lost", columns, rows, noun="pod", forms=PAGE)
-
-
-def _pods(found: ComparisonDocument) -> Table:
-    """Where each pod ends under each configuration."""
-    hosts = [one.hosts for one in found.configurations]
-    columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
-    rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)]
-    return Table("pods", columns, rows, noun="pod", forms=DATA)
 
 
 # --- the list of pods -----------------------------------------------------------------------------------------------
@@ -527,7 +465,14 @@ class PodList:
             Column("pod", "name"), *(Column(side_name(found, at), "name") for at in range(len(hosts))),
             Column("outcome", "tags", filter=True, colours=self._outcomes), Column("cause", "names", filter=True), Column("why"),
         )  # fmt: skip
-        return Table("pods", columns, rows, noun="pod", details=details, shows="aligned", shared=self._shared(), forms=PAGE)
+        rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
+        names = {name: None for rules in self._rules for name, _ in rules}
+        newer = {name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name) for name in names}
+        shared = {
+            "sides": [side_name(found, at) for at in range(len(hosts))],
+            "subjects": {name: other for name, other in newer.items() if name != other}, "rules": rules, "texts": list(self._texts),
+        }  # fmt: skip
+        return Table("pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms=PAGE)
 
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
         """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which pod replaced this one."""
@@ -538,10 +483,14 @@ class PodList:
             verdicts = [cycle.causes[one.name].verdict for cycle in found if one.name in cycle.causes]
             if at and (outcome := outcome_of(self.document, at, ends, verdicts)) is not None:
                 outcomes.append(outcome if len(ends) == 2 else f"{one.name}: {outcome}")
-                self._outcomes[outcomes[-1]] = colour_of_outcome(outcome, self.document)
+                places = {alone(side.name): colour_of(number) for number, side in enumerate(self.document.configurations)}
+                self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, MEANINGS["same"])
             if not found and pod in one.evicted:
                 why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
-        causes = [cause_name(self.document, name, cause) for one in found for name, cause in one.causes.items()]
+        causes = []
+        for name, cause in [pair for one in found for pair in one.causes.items()]:
+            whose = f"{name}: " if len(self.document.against) > 1 else ""
+            causes.append(f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != SCORE else ''}")
         return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
 
     # --- details, as assets/aligned.js reads them: texts and lists of rules by number ---------------------------------
@@ -549,45 +498,27 @@ class PodList:
     def _place(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
 
-    def _shared(self) -> dict[str, Any]:
-        """What the details of all rows have in common; to be asked after the last one."""
-        rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
-        names = {name: None for rules in self._rules for name, _ in rules}
-        newer = {name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name) for name in names}
-        subjects = {name: other for name, other in newer.items() if name != other}
-        sides = [side_name(self.document, at) for at in range(len(self.document.configurations))]
-        return {"sides": sides, "subjects": subjects, "rules": rules, "texts": list(self._texts)}
-
     def _cycle(self, at: int) -> list[Any]:
-        """Title, the line in which the sides differ, and the decision of each."""
-        found = self.document.differences[at]
+        """Title, the line in which the sides differ, and of each side its number, decision, error, the node that it took, and all nodes."""
+        found, names = self.document.differences[at], [one.name for one in self.document.configurations]
         why = "; ".join(cause_text(cause) for cause in found.causes.values())
         title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
         deciding = next((cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), "")
-        return [*map(self._place, (title, deciding)), [self._judged(*one, at < MOST) for one in found.decisions.items()]]
-
-    def _judged(self, name: str, decision: ComparedDecision, whole: bool) -> list[Any]:
-        """The side, what it decided, its error, the node that it took, and all nodes."""
-        victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
-        texts = (decision_text(decision) + victims, decision.error or "", decision.host or decision.room_on or "")
-        at = [one.name for one in self.document.configurations].index(name)
-        return [at, *map(self._place, texts), [self._node(node) for node in decision.nodes] if whole else []]
-
-    def _node(self, node: JudgedNode) -> list[Any]:
-        """The node, its state, its list of rules, their scores in order, and its total."""
-        rules = tuple((rule, score.weight) for rule, score in node.scores.items())
-        at = self._rules.setdefault(rules, len(self._rules))
-        told = "; ".join(node.reasons)
-        state = f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
-        return [self._place(node.node), self._place(state), at, [score.score for score in node.scores.values()], node.total]
-
-
-def cause_name(document: ComparisonDocument, second: str, cause: Cause | CauseCount) -> str:
-    """A cause in few words, as the filter of the list and the table of causes have it."""
-    whose = f"{second}: " if len(document.against) > 1 else ""
-    side = f" in {cause.side}" if cause.side and cause.kind != SCORE else ""
-    return f"{whose}{cause.rule or cause.kind}{side}"
-
+        head, sides = [self._place(title), self._place(deciding)], []
+        for name, decision in found.decisions.items():
+            victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
+            texts = (decision_text(decision) + victims, decision.error or "", decision.host or decision.room_on or "")
+            side: list[Any] = [names.index(name), *map(self._place, texts)]
+            nodes: list[list[Any]] = []
+            for node in decision.nodes if at < MOST else ():
+                rules = tuple((rule, score.weight) for rule, score in node.scores.items())
+                number = self._rules.setdefault(rules, len(self._rules))
+                told = "; ".join(node.reasons)
+                state = f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
+                scores = [score.score for score in node.scores.values()]
+                nodes.append([self._place(node.node), self._place(state), number, scores, node.total])
+            sides.append([*side, nodes])
+        return [*head, sides]
 
 def colour_of(at: int) -> str:
     """The colour of the configuration in that place."""
@@ -601,12 +532,6 @@ def alone(name: str) -> str:
     'placed by a alone'
     """
     return f"placed by {name} alone"
-
-
-def colour_of_outcome(name: str, document: ComparisonDocument) -> str:
-    """The colour of an outcome."""
-    places = {alone(one.name): colour_of(at) for at, one in enumerate(document.configurations)}
-    return COLOURS.get(name) or places.get(name, MEANINGS["same"])
 
 
 def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]) -> str | None:

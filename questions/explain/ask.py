@@ -12,16 +12,25 @@ from ...api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, 
 from ...core.decision.decision import Decision
 from ...simulation.explain import Explanation, NodeReport
 from ...simulation.explain.explain import explain_subject
-from ...simulation.explain.explanation import ExplanationDocument
 from ...simulation.explain.subject import Subject, find_subject
+from ...simulation.explain.values import ExplanationDocument
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result
-from .closeup import close_up_sections
 from .options import ExplainOptions
-from .view import STATES, explanation_parts, explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
+from .view import (
+    STATES,
+    close_up_sections,
+    explanation_parts,
+    explanation_sections,
+    node_list,
+    state_of,
+    subject_lines,
+    verdict,
+    who_leaves,
+)
 
 
 @attrs.frozen

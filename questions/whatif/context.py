@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
 
 import attrs
-import yaml
 
 from ...api.objects import KubeObject, Node, Pod
 from ...core.decision.decision import Decision
@@ -57,14 +55,10 @@ class WhatIfContext:
         pods = (item for item in self.there if isinstance(item, Pod) and item.key != self.pod.key and item.namespace == space)
         return [pod for pod in pods if owner is not None and pod.metadata.controller == owner]
 
-    def node(self, name: str) -> Node | None:
-        """The node called *name*."""
-        return self.engine.node(name)
-
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that a change could make the host, the nearest to fitting first: those that do not fit, or the one that is wanted."""
         for report in self.reports:
-            node = self.node(report.name)
+            node = self.engine.node(report.name)
             if node is not None and (report.name == self.want if self.want is not None else not report.fits):
                 yield report, node
 
@@ -75,12 +69,12 @@ class WhatIfContext:
 
     def nodes(self) -> list[Node]:
         """All nodes."""
-        return [node for name in self.engine.node_names() if (node := self.node(name)) is not None]
+        return [node for name in self.engine.node_names() if (node := self.engine.node(name)) is not None]
 
     @property
     def pin(self) -> str | None:
         """The value of the label by which a nodeSelector means the wanted node alone; None if there is none."""
-        node = None if self.want is None else self.node(self.want)
+        node = None if self.want is None else self.engine.node(self.want)
         value = None if node is None else node.labels.get(HOSTNAME)
         return value if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1 else None
 
@@ -94,12 +88,6 @@ class WhatIfContext:
     def of_node(self, node: Node, kind: ChangeKind, words: str, *fields: str, size: float = 0.0) -> Change:
         """Changes of *fields* of *node*."""
         return Change(kind, words, (" ".join(["node", node.name, *map(_word, fields)]),), size=size)
-
-    def pinned(self, change: Change) -> Change:
-        """*change*, and a nodeSelector for the wanted node beside it."""
-        pin = self.of_pod(change.kind, "", f"nodeSelector.{HOSTNAME}={self.pin}")
-        words = f"{change.words}, and select {self.want} by its hostname"
-        return attrs.evolve(change, edits=(*change.edits, *pin.edits), words=words)
 
     # --- trials -----------------------------------------------------------------------------------------------------
 
@@ -126,41 +114,36 @@ class WhatIfContext:
     def helpful(self, change: Change) -> Helpful | None:
         """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
         try:
-            with self.after(*change.edits) as after:
-                decision = after.ask(makes_room=change.evicts)
-                found = after.made_room(change, decision) if change.evicts else after.placed(change, decision)
-            self.tried += after.tried
-            if found is not None or decision.host is None or self.pin is None or self._fits_now:
-                return found
-            return self._pinned_helpful(change)
+            for pins in (False, True):
+                if pins:
+                    if self.pin is None or any(report.fits for report in self.reports if report.name == self.want):
+                        return None  # or a pin alone would do
+                    pin = self.of_pod(change.kind, "", f"nodeSelector.{HOSTNAME}={self.pin}")
+                    words = f"{change.words}, and select {self.want} by its hostname"
+                    change = attrs.evolve(change, edits=(*change.edits, *pin.edits), words=words)
+                with self.after(*change.edits) as after:
+                    decision = after.ask(makes_room=change.evicts)
+                    found = after.outcome(change, decision)
+                self.tried += after.tried
+                if found is not None or decision.host is None:
+                    return found
         except EditError:
+            pass
+        return None
+
+    def outcome(self, change: Change, decision: Decision) -> Helpful | None:
+        """What *change* comes to by *decision* after it, with room made if it *evicts*; None if that is not what is asked for."""
+        host, victims = decision.host, tuple[Pod, ...]()
+        if change.evicts:
+            plan = decision.preemption
+            if host is not None or plan is None or plan.node is None or self.want not in (None, plan.node):
+                return None
+            victims = tuple(plan.victims)
+            with self.run.edited((victim, None) for victim in victims):
+                host = self.ask().host
+        if host is None or self.want not in (None, host):
             return None
-
-    @property
-    def _fits_now(self) -> bool:
-        """Whether the wanted node fits without any change, so that a pin alone would do."""
-        return any(report.fits for report in self.reports if report.name == self.want)
-
-    def _pinned_helpful(self, change: Change) -> Helpful | None:
-        pinned = self.pinned(change)
-        with self.after(*pinned.edits) as after:
-            found = (after.made_room if change.evicts else after.placed)(pinned, after.ask(makes_room=change.evicts))
-        self.tried += after.tried
-        return found
-
-    def placed(self, change: Change, decision: Decision) -> Helpful | None:
-        """That *decision*, after *change*, gives what is asked for; None if it does not."""
-        return Helpful.of(change, decision.host) if decision.host is not None and self.want in (None, decision.host) else None
-
-    def made_room(self, change: Change, decision: Decision) -> Helpful | None:
-        """That by *decision*, after *change*, room is made for the pod, and then it finds its place there."""
-        plan = decision.preemption
-        if decision.host is not None or plan is None or plan.node is None or self.want not in (None, plan.node):
-            return None
-        victims = tuple(plan.victims)
-        with self.run.edited((victim, None) for victim in victims):
-            found = self.placed(change, self.ask())
-        return None if found is None else Helpful.of(change, found.suggestion.host, tuple(pod.key for pod in victims))
+        return Helpful.of(change, host, tuple(pod.key for pod in victims))
 
 
 def _word(change: str) -> str:
@@ -168,15 +151,6 @@ def _word(change: str) -> str:
     if not set(change) & set(" '\"\\\t\n"):
         return change
     return shlex.quote(change) if set(change) & set('"\\') else f'"{change}"'
-
-
-def written(value: Mapping[str, Any]) -> str:
-    """*value* as YAML on one line.
-
-    >>> written({"weight": 1, "values": ["a"]})
-    '{weight: 1, values: [a]}'
-    """
-    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
 
 
 def smallest(low: int, high: int, helps: Callable[[int], bool]) -> int | None:

@@ -11,9 +11,19 @@ from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType
 from ...api.words import count_of, listed
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.explain.explanation import Ignored, Missing, PlacedOn, WaitingNodes, Workload, WorkloadPods, WorkloadWaiting
-from ...simulation.explain.faileddemands import FailedDemand
-from ...simulation.explain.values import CloseUp, Lead, RequestedResource
+from ...simulation.explain.values import (
+    CloseUp,
+    FailedDemand,
+    Ignored,
+    Lead,
+    Missing,
+    PlacedOn,
+    RequestedResource,
+    WaitingNodes,
+    Workload,
+    WorkloadPods,
+    WorkloadWaiting,
+)
 
 ChangeKind = Literal[
     "schedulingGates", "request", "toleration", "preference", "nodeSelector", "nodeAffinity", "spread", "podAffinity", "podAntiAffinity",

@@ -13,8 +13,8 @@ from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .explanation import PodQuestion
 from .faileddemands import node_terms
+from .values import PodQuestion
 
 _WORDS = {
     "Pod": "po pod pods",
