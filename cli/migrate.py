@@ -100,20 +100,16 @@ def migrate(
         for told in found.notes:
             tell_line(told)
     else:
-        _tell_check(found)
+        # Say what the check found on standard error.
+        from .console.output import note
+        from .notices import tell_unread
+        from .report.tables import write_view
+
+        note("")
+        with suppress(OSError):
+            write_view(found.view(), sys.stderr)
+        tell_unread(notice for group in found.warnings for notice in group.notices)
     sys.exit(status)
-
-
-def _tell_check(found: MigrateResult) -> None:
-    """Say what the check found on standard error."""
-    from .console.output import note
-    from .notices import tell_unread
-    from .report.tables import write_view
-
-    note("")
-    with suppress(OSError):
-        write_view(found.view(), sys.stderr)
-    tell_unread(notice for group in found.warnings for notice in group.notices)
 
 
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:

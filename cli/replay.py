@@ -27,7 +27,6 @@ from .report.tables import view_lines, width_of
 
 if TYPE_CHECKING:
     from ..questions.replay.ask import ReplayResult
-    from ..questions.replay.options import ReplayOptions
     from ..questions.replay.recording import Recording
     from .commands import Asking
     from .declaring.setup import Setup
@@ -43,7 +42,19 @@ def answered(asking: Asking) -> int:
     )  # fmt: skip
     check_places(places)
     setup = asking.setup
-    given = _opened(asking.paths, options, setup)
+    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
+    with reading(asking.paths):
+        given = ReplayInput.read(
+            asking.paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, release=setup.release, strict=options.strict,
+            keeps_manifests=setup.may_call_extenders, **choices_of(options),
+        )  # fmt: skip
+    tell_notices(given.inputs.warnings, options.verbose)
+    if options.until is None and any(
+        step.opcode == "churn" and step.run_time is None for step in given.inputs.operations
+    ):
+        warn(
+            "churn without runTime runs as long as any pod of the scenario is pending, perhaps for ever: --until ends it"
+        )
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     found = replayed(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
     if found.history is not None:
@@ -54,19 +65,6 @@ def answered(asking: Asking) -> int:
     if not found.is_over:
         note("interrupted")
     return INTERRUPTED if not found.is_over else 0 if found.ok else 1
-
-
-def _opened(paths: Sequence[Path], options: ReplayOptions, setup: Setup) -> ReplayInput:
-    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
-    with reading(paths):
-        given = ReplayInput.read(
-            paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, release=setup.release, strict=options.strict,
-            keeps_manifests=setup.may_call_extenders, **choices_of(options),
-        )  # fmt: skip
-    tell_notices(given.inputs.warnings, options.verbose)
-    if options.until is None and any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations):
-        warn("churn without runTime runs as long as any pod of the scenario is pending, perhaps for ever: --until ends it")
-    return given
 
 
 def _about(found: ReplayResult, notices: Any, paths: Sequence[Path], setup: Setup) -> About:

@@ -30,7 +30,12 @@ TRACEBACK = "KUBECLASSIC_TRACEBACK"
 
 def status_of(error: BaseException, given: Sequence[str]) -> int:
     """Say what there is to say about *error*, which ended the command line *given*; answers the exit status."""
-    error = _of_group(error)
+    # The one error of a group that is to be told: a defect before bad input.
+    while isinstance(error, BaseExceptionGroup):
+        error = next(
+            (one for one in error.exceptions if isinstance(one, BaseExceptionGroup) or _told(one) is None),
+            error.exceptions[0],
+        )
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, Stopped):
@@ -88,13 +93,6 @@ def needing_extra(command: str, extra: str) -> Iterator[None]:
 def is_verbose(given: Sequence[str]) -> bool:
     """Whether tracebacks are wanted."""
     return bool(os.environ.get(TRACEBACK)) or any(word in ("-v", "--verbose") for word in given)
-
-
-def _of_group(error: BaseException) -> BaseException:
-    """The one error of a group that is to be told: a defect before bad input."""
-    while isinstance(error, BaseExceptionGroup):
-        error = next((one for one in error.exceptions if isinstance(one, BaseExceptionGroup) or _told(one) is None), error.exceptions[0])
-    return error
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------

@@ -32,11 +32,11 @@ def _paths(context: click.Context) -> Iterator[tuple[click.Parameter, str]]:
         if files is not None:
             yield from ((param, str(path)) for path in files(value))
         elif isinstance(param.type, click.Path) or param.name in WRITTEN:
-            yield from ((param, str(path)) for path in _each(value) if str(path) != STANDARD)
-
-
-def _each(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else () if value is None else (value,)
+            yield from (
+                (param, str(path))
+                for path in (value if isinstance(value, tuple) else () if value is None else (value,))
+                if str(path) != STANDARD
+            )
 
 
 def _is_replaced(path: str) -> bool:
@@ -152,15 +152,14 @@ class Command(click.Command):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None and isinstance(param, click.Option):
-                sections.setdefault(OUTPUT if self._is_output(param) else section_of(param), []).append(record)
+                sections.setdefault(
+                    OUTPUT if any(name in self.outputs for name in param.opts) else section_of(param), []
+                ).append(record)
         between = (name for name in sections if name not in FIRST + LAST)
         for name in (*FIRST, *between, *LAST):
             if name in sections:
                 with formatter.section(name):
                     formatter.write_dl(sections[name])
-
-    def _is_output(self, option: click.Option) -> bool:
-        return any(name in self.outputs for name in option.opts)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless it would write to a file that it reads."""

@@ -70,7 +70,14 @@ def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Declared], 
         @functools.wraps(command)
         def reading(live: LiveCluster, **values: Any) -> Any:
             if is_needed and not live.is_named and not values["paths"]:
-                live = _in_environment(live, values.get("pod"))
+                # live, which names no cluster, with what KUBECONFIG names, if it is set.
+                last = values.get("pod")
+                if isinstance(last, str) and Path(last).exists():
+                    raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
+                named = os.environ.get("KUBECONFIG", "")
+                if named:
+                    note(f"KUBECONFIG: the cluster that {named} names")
+                live = live._replace(in_environment=bool(named))
             with live_paths(live, needs) as found:
                 paths = (*found, *values.pop("paths"))
                 if is_needed and not paths:
@@ -92,16 +99,6 @@ def takes_paths(*needs: str) -> Callable[[Declared], Declared]:
 def with_kubeconfig(command: Declared) -> Declared:
     """*command* with the options that name a live cluster; it gets them as one :class:`LiveCluster`, named *live*."""
     return packed(command, OPTIONS, INPUT, LiveCluster, "live")
-
-
-def _in_environment(live: LiveCluster, last: object) -> LiveCluster:
-    """*live*, which names no cluster, with what KUBECONFIG names, if it is set. Raises UsageError if *last*, the pod's name, is a path."""
-    if isinstance(last, str) and Path(last).exists():
-        raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
-    named = os.environ.get("KUBECONFIG", "")
-    if named:
-        note(f"KUBECONFIG: the cluster that {named} names")
-    return live._replace(in_environment=bool(named))
 
 
 @contextmanager

@@ -169,12 +169,11 @@ class _Column:
     def parts(self) -> list[list[str]]:
         """The lines of each cell."""
         if self.is_wrapped:
-            return [_wrapped(text, self.width) for text in self.texts]
+            return [
+                ([text] if len(text) <= self.width else textwrap.wrap(text, self.width) or [""])
+                for text in self.texts
+            ]
         return [[self.aligned(shorten(text, self.width))] for text in self.texts]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return [text] if len(text) <= width else textwrap.wrap(text, width) or [""]
 
 
 def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]]:
@@ -264,16 +263,22 @@ def view_lines(view: View, form: str, width: int | None, *, headers: bool = True
                 case Paragraph():
                     yield from list(wrapped([str(part.text)], width if part.wraps else None, part.hanging)) or [""]
                 case Table():
-                    yield from _table_lines(part, width, form == "wide", headers, colour)
-
-
-def _table_lines(table: Table, width: int | None, wide: bool, headers: bool, colour: bool) -> Iterator[str]:
-    rows = table.rows if wide else [row for at, row in enumerate(table.rows) if at not in table.minor][: table.most]
-    cells = [[_cell(column, value) for column, value in zip(table.columns, row, strict=True)] for row in rows]
-    yield from TextTable([column.title for column in table.columns], cells, headers).lines(width, colour=colour)
-    hidden = len(table.rows) - table.most if table.most is not None and not wide else 0
-    if hidden > 0:
-        yield f"and {count_of(hidden, f'more {table.noun}', f'more {table.plural}')}: -o wide lists all"
+                    wide = form == "wide"
+                    rows = (
+                        part.rows
+                        if wide
+                        else [row for at, row in enumerate(part.rows) if at not in part.minor][: part.most]
+                    )
+                    cells = [
+                        [_cell(column, value) for column, value in zip(part.columns, row, strict=True)]
+                        for row in rows
+                    ]
+                    yield from TextTable([column.title for column in part.columns], cells, headers).lines(
+                        width, colour=colour
+                    )
+                    hidden = len(part.rows) - part.most if part.most is not None and not wide else 0
+                    if hidden > 0:
+                        yield f"and {count_of(hidden, f'more {part.noun}', f'more {part.plural}')}: -o wide lists all"
 
 
 def _cell(column: Column, value: object) -> Cell:

@@ -362,7 +362,29 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     yield Section("Over time", list(_charts(found, history)), forms=PAGE)
     none = on_page("" if found.summary.waits else "No pod got a node.")
     yield Section("How long pods waited", [_waits(found.summary), _mean_use(found.summary), *none], name="waits", forms=PAGE)
-    yield Section("What was lost", [_lost(history)], "Pods that had to leave a node before they had finished.")
+    # Pods that lost their node.
+    fields = {
+        "time": "seconds",
+        "pod": "name",
+        "node": "name",
+        "reason": "tag",
+        "by": "name",
+        "ran": "seconds",
+    }
+    columns = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
+    yield Section(
+        "What was lost",
+        [
+            Table(
+                "lost",
+                columns,
+                [[one[field] for field in fields] for one in history.lost],
+                noun="eviction",
+                forms=PAGE,
+            )
+        ],
+        "Pods that had to leave a node before they had finished.",
+    )
     if history.nodes:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
     yield Section("Pods", [_lives(history)], name="all-pods")
@@ -438,13 +460,6 @@ def _lives(history: ReplayHistory) -> Table:
     ]  # fmt: skip
     details = [[["message", pod.message]] if pod.message else None for pod in pods]
     return Table("pods", columns, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
-
-
-def _lost(history: ReplayHistory) -> Table:
-    """Pods that lost their node."""
-    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
-    columns = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
-    return Table("lost", columns, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
 
 
 def _news(history: ReplayHistory) -> Table:

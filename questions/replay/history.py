@@ -158,31 +158,41 @@ class ReplayHistory:
         if kind not in USUAL and len(self.news) < KEPT:
             self.news.append(record)
         if "pod" in record:
-            self._of_pod(kind, record)
-
-    def _of_pod(self, kind: str, record: Record) -> None:
-        time = record["time"]
-        life = self.lives.setdefault(record["pod"], PodHistory(record["pod"], time))
-        match kind:
-            case "Arrived":
-                life.outcome, life.ended = "gated" if record.get("gated") else "waiting", None
-            case "Scheduled":
-                life.waited = record["wait"] if life.waited is None else life.waited
-                life.nodes.append(record["node"])
-                life.attempts, life.outcome, life.message = record["attempts"], "on a node", None
-            case "FailedScheduling":
-                life.attempts, life.message, life.outcome = record["attempts"], record["message"], "waiting"
-            case "Started":
-                life.started = time
-            case "Finished" | "Deleted":
-                life.ended = time if life.ended is None else life.ended
-                life.outcome = kind.lower() if life.outcome not in ("finished", "evicted") else life.outcome
-            case "Preempted" | "Evicted":
-                ran = None if life.started is None else record["time"] - life.started
-                why = record.get("reason", "preempted")
-                found = {"pod": life.pod, "node": record["node"], "time": record["time"], "reason": why, "by": record.get("by"), "ran": ran}
-                self.lost.append(found)
-                life.outcome, life.started = "evicted", None
+            time = record["time"]
+            life = self.lives.setdefault(record["pod"], PodHistory(record["pod"], time))
+            match kind:
+                case "Arrived":
+                    life.outcome, life.ended = "gated" if record.get("gated") else "waiting", None
+                case "Scheduled":
+                    life.waited = record["wait"] if life.waited is None else life.waited
+                    life.nodes.append(record["node"])
+                    life.attempts, life.outcome, life.message = record["attempts"], "on a node", None
+                case "FailedScheduling":
+                    life.attempts, life.message, life.outcome = (
+                        record["attempts"],
+                        record["message"],
+                        "waiting",
+                    )
+                case "Started":
+                    life.started = time
+                case "Finished" | "Deleted":
+                    life.ended = time if life.ended is None else life.ended
+                    life.outcome = (
+                        kind.lower() if life.outcome not in ("finished", "evicted") else life.outcome
+                    )
+                case "Preempted" | "Evicted":
+                    ran = None if life.started is None else record["time"] - life.started
+                    why = record.get("reason", "preempted")
+                    found = {
+                        "pod": life.pod,
+                        "node": record["node"],
+                        "time": record["time"],
+                        "reason": why,
+                        "by": record.get("by"),
+                        "ran": ran,
+                    }
+                    self.lost.append(found)
+                    life.outcome, life.started = "evicted", None
 
     # --- instants ---------------------------------------------------------------------------------------------------
 

@@ -183,8 +183,9 @@ class Fragmentation:
             self.asked[place] = asked
             self._unjudged.add(place)
 
-    def _judge(self) -> None:
-        """Judge the nodes that changed, and then the pods, and let the sums follow."""
+    def by_resource(self) -> Floats:
+        """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
+        # Judge the nodes that changed, and then the pods, and let the sums follow.
         ledger, count = self.ledger, self.ledger.rows
         self._misfits, self._weights, self._room = (grown(kept, count) for kept in (self._misfits, self._weights, self._room))
         if ledger.touched:
@@ -204,10 +205,6 @@ class Fragmentation:
         if self._unjudged:
             self._lost = _lost(self._room, self._weights)
             self._unjudged.clear()
-
-    def by_resource(self) -> Floats:
-        """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
-        self._judge()
         lost, total = np.array(self._lost, np.float64), self._total
         shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
         return shares

@@ -111,14 +111,43 @@ class SweepResult(Result):
         return best_of(self.compared, self.objectives)
 
     def view(self) -> View:
+        # A row a run.
+        failed = ("table",) if self.failed else ()
+        columns = [Column(RUN, "count")]
+        for key in self.settings:
+            columns += [
+                Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
+                Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
+            ]  # fmt: skip
+        for name in self.objectives:
+            columns += [
+                Column(name, "decimal", forms=("table", "data", "csv")),
+                Column(name, "count", forms=PAGE),
+            ]
+        columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
+        rows = []
+        for row in self.rows:
+            settings = (
+                value
+                for key in self.settings
+                for value in (cell(row.get(key)), row.get(key), _text(row.get(key)))
+            )
+            objectives = (value for name in self.objectives for value in (row.get(name),) * 2)
+            rows.append([row[RUN], *settings, *objectives, row[ERROR]])
         return View(
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
             sections=[
                 Section("Which is best in what", [_bests(self)], "Over several seeds it is the mean."),
-                Section("Every run", [_runs(self)]),
-                Section("Runs that failed", [*on_page("They are in no mean." if self.failed else "", look="note"), _failed(self)]),
+                Section(
+                    "Every run",
+                    [Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))],
+                ),
+                Section(
+                    "Runs that failed",
+                    [*on_page("They are in no mean." if self.failed else "", look="note"), _failed(self)],
+                ),
             ],
             main="runs",
         )
@@ -172,26 +201,6 @@ def winners(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     shown = [f"“{name}”" for name in names[: MOST_NAMED if more > 0 else None]]
     return " and ".join([*shown, *([f"{more:,} more"] if more > 0 else [])])
-
-
-def _runs(found: SweepResult) -> Table:
-    """A row a run."""
-    failed = ("table",) if found.failed else ()
-    columns = [Column(RUN, "count")]
-    for key in found.settings:
-        columns += [
-            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
-            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
-        ]  # fmt: skip
-    for name in found.objectives:
-        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
-    columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
-    rows = []
-    for row in found.rows:
-        settings = (value for key in found.settings for value in (cell(row.get(key)), row.get(key), _text(row.get(key))))
-        objectives = (value for name in found.objectives for value in (row.get(name),) * 2)
-        rows.append([row[RUN], *settings, *objectives, row[ERROR]])
-    return Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))
 
 
 def _bests(found: SweepResult) -> Table:

@@ -276,22 +276,24 @@ class Sweep:
     def _task(self, settings: Settings) -> Task | str:
         """The run of *settings*, or why it cannot begin."""
         try:
-            spec, order = self._scheduler_spec(settings), settings.get(ORDER, "input")
+            # A scheduler with these settings, and the rules that its release can have.
+            options = {
+                OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
+                for key, value in settings.items() if key in OPTIONS and value is not None
+            }  # fmt: skip
+            own = [
+                os.path.join(self.spec.folder, place) if ".py:" in place else place
+                for place in edits_of(options.pop(RULES, ()))
+            ]
+            places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
+            is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
+            options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
+            rules: dict[str, Any] = (
+                {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
+            )
+            spec, order = spec_of(options_of({**options, **rules})), settings.get(ORDER, "input")
             if self.spec.trace and order != "input":
                 raise UnknownNameError(f"{ORDER}: got {order} for a trace, whose pods come in their own order")
             return Task(spec, settings)
         except KubeclassicError as error:
             return str(error)
-
-    def _scheduler_spec(self, settings: Settings) -> SchedulerSpec:
-        """A scheduler with these settings, and the rules that its release can have."""
-        options = {
-            OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
-            for key, value in settings.items() if key in OPTIONS and value is not None
-        }  # fmt: skip
-        own = [os.path.join(self.spec.folder, place) if ".py:" in place else place for place in edits_of(options.pop(RULES, ()))]
-        places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
-        is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
-        options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
-        rules: dict[str, Any] = {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
-        return spec_of(options_of({**options, **rules}))

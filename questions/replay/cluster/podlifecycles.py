@@ -387,7 +387,21 @@ class PodLifecycles(Driver):
         self.state.note(why)
         self._leave(life, why.event)
         if self.recreate and life.original.metadata.controller is not None and not stays_with_node(life.original):
-            self._replace(life)
+            root = life.original
+            self.seen[root.key] += 1
+            again = f"-again{self.seen[root.key]}"
+            uid = root.metadata.uid and root.metadata.uid + again
+            metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
+            spec = replace(root.spec, node_name="")
+            status = replace(
+                root.status,
+                phase="",
+                nominated_node_name="",
+                start_time=None,
+                conditions=(),
+                resource_claim_statuses=(),
+            )
+            self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod, or its time is up."""
@@ -428,16 +442,6 @@ class PodLifecycles(Driver):
             self.state.delete(claim) if left is None else self.state.write(left)
         if is_reserved:
             self.state.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
-
-    def _replace(self, life: PodLifecycle) -> None:
-        root = life.original
-        self.seen[root.key] += 1
-        again = f"-again{self.seen[root.key]}"
-        uid = root.metadata.uid and root.metadata.uid + again
-        metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
-        spec = replace(root.spec, node_name="")
-        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=())
-        self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

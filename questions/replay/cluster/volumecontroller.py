@@ -197,7 +197,15 @@ class VolumeController:
             if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
                 kind = self.cluster.listings.classes.get(claim.storage_class)
                 volume = self._own_volume(claim)
-                if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
+                if (
+                    volume is None
+                    and not claim.spec.volume_name
+                    and not (
+                        kind is not None
+                        and kind.volume_binding_mode == DELAYED
+                        and SELECTED_NODE not in claim.annotations
+                    )
+                ):
                     if SELECTED_NODE not in claim.annotations:
                         fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
                         volume = min(fitting, key=size, default=None)
@@ -206,10 +214,6 @@ class VolumeController:
                         self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, claim.key))
                 if volume is not None:
                     self._bind(claim, volume)
-
-    @staticmethod
-    def _waits_for_pod(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
-        return kind is not None and kind.volume_binding_mode == DELAYED and SELECTED_NODE not in claim.annotations
 
     def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the claim."""

@@ -20,7 +20,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.reading.decode import decode
-from ....api.reading.documents import Document, read_documents
+from ....api.reading.documents import read_documents
 from ....api.reading.formats.files import read_stream
 from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
@@ -132,22 +132,25 @@ class _Reader:
             documents = read_documents([path], self._stream())
             first = next(iter(documents), None)
             if first is not None and is_event(first.data):
-                self._read_events([first, *documents])
+                found = []
+                for document in [first, *documents]:
+                    event = read_event(
+                        document,
+                        self.times,
+                        self.odd,
+                        defaults=self.choice.defaults,
+                        keeps_manifest=self.choice.keeps_manifests,
+                    )
+                    if event is None:
+                        self.ignored["events about other kinds"] += 1
+                    else:
+                        found.append(event)
+                self.events += found if self.choice.as_recorded else with_run_times(found)
             elif first is not None and is_operation(first.data):
                 folder = Path() if path == STDIN else Path(path).parent
                 self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
             else:
                 self.manifests.append(path)
-
-    def _read_events(self, documents: Iterable[Document]) -> None:
-        found = []
-        for document in documents:
-            event = read_event(document, self.times, self.odd, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
-            if event is None:
-                self.ignored["events about other kinds"] += 1
-            else:
-                found.append(event)
-        self.events += found if self.choice.as_recorded else with_run_times(found)
 
     def _stream(self) -> IO[bytes]:
         if self._piped is None:
