@@ -131,7 +131,7 @@ class SweepResult(Result):
             if row[ERROR]:
                 failed.append([row[RUN], *(text for _, _, text in settings), row[ERROR]])
         bests = [[one.objective, brief(one.value), winners(one.names)] for one in self.bests]
-        columns_of_best = (Column("objective", "name"), Column("best"), Column("of", "name"))
+        heads = (Column("objective", "name"), Column("best"), Column("of", "name"))
         lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
         note = on_page("They are in no mean." if self.failed else "", look="note")
         return View(
@@ -139,7 +139,7 @@ class SweepResult(Result):
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
             sections=[
-                Section("Which is best in what", [Table("bests", columns_of_best, bests, forms=PAGE)], "Over several seeds it is the mean."),
+                Section("Which is best in what", [Table("bests", heads, bests, forms=PAGE)], "Over several seeds it is the mean."),
                 Section("Every run", [Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))]),
                 Section("Runs that failed", [*note, Table("failed", lacking, failed, noun="run", forms=PAGE)]),
             ],
