@@ -151,7 +151,7 @@ def printed(record: EventData) -> None:
 
 @attrs.define(eq=False, repr=False)
 class Recording:
-    """Runs *replay*, which must be new. Files, rows and the history are observers of it."""
+    """Files, rows and the history, which observe *replay*; it must be new."""
 
     replay: Replay
     places: Places
@@ -193,11 +193,6 @@ class Recording:
         if table is not None:
             write_parquet(table, names, self.rows)
         sys.stdout.flush()
-
-    def run(self) -> Iterator[int]:
-        """Go on to the end, or until stopped; yields the number of steps after each."""
-        while not self.stopped and self.replay.step():
-            yield self.replay.steps
 
 
 def summary(replay: Replay) -> ReplaySummary:

@@ -61,7 +61,6 @@ class Replay:
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
         self.outside = ExternalEvents(self.cluster, self.pods, self.volumes)
         self.workload = ChurnWorkload(inputs.operations, self.outside)
-        self.workload.start()
 
     @property
     def now(self) -> float:
