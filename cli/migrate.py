@@ -17,10 +17,8 @@ from ..exceptions import UnknownNameError
 from ..questions.migrate.options import MigrateOptions
 from ..questions.options import OptionsError
 from .declaring.commands import command
-from .declaring.flags import click_option, environments_max_pd_vols
-from .declaring.outputs import Output, output_options
+from .declaring.flags import Output, click_option, environments_max_pd_vols, output_options, takes_cluster
 from .declaring.paramtypes import FILE
-from .declaring.paths import takes_cluster
 
 if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult

@@ -50,7 +50,7 @@ def answered(asking: Asking) -> int:
         else:
             found = listing.sorted(asking.answer())
             origin = partial(asking.about, found)
-            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=output.headers))
+            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=not output.no_headers))
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():

@@ -241,7 +241,9 @@ def _nodes(found: NewNodesDocument) -> Table:
         row += [node.requested.get(name) for name in used]
         for name in used:
             asked, there = node.requested.get(name), node.allocatable.get(name)
-            unknown = asked is None or there is None
-            row.append(None if unknown else Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
+            if asked is None or there is None:
+                row.append(None)
+            else:
+                row.append(Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
         rows.append(row)
     return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA)
