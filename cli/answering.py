@@ -15,7 +15,7 @@ from ..api.words import count_doing, count_of
 from ..questions.result import Result
 from ..simulation.scenario import Scenario
 from .console.output import takes_unicode, writing
-from .declaring.outputs import HTML, Output
+from .declaring.flags import HTML, Output
 from .notices import tell_unread, write_unread
 from .report.listing import indented, write_csv
 from .report.tables import width_of, write_view
@@ -68,11 +68,11 @@ def answer(
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
             table = result.view().csv()
-            write_csv(table.records("csv"), stream, headers=output.headers, first=table.names("csv"))
+            write_csv(table.records("csv"), stream, headers=not output.no_headers, first=table.names("csv"))
             if unread:
                 tell_unread(notices)
         else:
-            write_view(result.view(), stream, wide=output.wide, headers=output.headers)
+            write_view(result.view(), stream, wide=output.form == "wide", headers=not output.no_headers)
             if unread:
                 write_unread(notices, stream, width_of(stream))
     if origin is not None:

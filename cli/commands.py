@@ -17,10 +17,8 @@ from ..framework.options import declared_of
 from ..questions.options import ClusterOptions, MorePods, Question
 from .console.output import STANDARD
 from .declaring.commands import Command
-from .declaring.flags import click_option, process_options, scheduler_options
-from .declaring.outputs import Output, output_options
+from .declaring.flags import Output, click_option, output_options, process_options, scheduler_options, takes_cluster, takes_paths
 from .declaring.paramtypes import FILE, FileName
-from .declaring.paths import takes_cluster, takes_paths
 
 if TYPE_CHECKING:
     from ..questions.result import Result

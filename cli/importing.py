@@ -12,7 +12,7 @@ import click
 from ..api.words import count_of
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.outputs import Output, output_options
+from .declaring.flags import Output, output_options
 from .declaring.paramtypes import FileName
 
 if TYPE_CHECKING:

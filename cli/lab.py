@@ -14,9 +14,8 @@ import click
 from .console.exitstatus import needing_extra
 from .console.output import note
 from .declaring.commands import CommonOption, command
-from .declaring.flags import ClusterChoice, cluster_options, scheduler_options
+from .declaring.flags import ClusterChoice, cluster_options, scheduler_options, takes_paths
 from .declaring.paramtypes import Whole
-from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from ..questions.lab.lab import Lab

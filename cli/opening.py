@@ -21,8 +21,7 @@ from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
 from .console.output import note, warn
 from .console.progress import counting, telling, working
-from .declaring.flags import environments_max_pd_vols
-from .declaring.paths import SERVER_VERSION
+from .declaring.flags import SERVER_VERSION, environments_max_pd_vols
 from .declaring.setup import NamedSetup, Setup
 from .notices import tell_line, tell_notices
 

@@ -13,10 +13,9 @@ from ..exceptions import KubeclassicError
 from ..live.process.logs import LogSettings
 from .console.exitstatus import needing_extra
 from .declaring.commands import INPUT, SECTIONS, CommonOption, command
-from .declaring.flags import ClusterChoice, scheduler_options
+from .declaring.flags import CONTEXT_HELP, ClusterChoice, scheduler_options
 from .declaring.logs import log_of, log_option
 from .declaring.paramtypes import FILE, Whole
-from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
     from ..live.client.credentials import Access

@@ -30,7 +30,10 @@ TRACEBACK = "KUBECLASSIC_TRACEBACK"
 
 def status_of(error: BaseException, given: Sequence[str]) -> int:
     """Say what there is to say about *error*, which ended the command line *given*; answers the exit status."""
-    error = _of_group(error)
+    # The one error of a group that is to be told: a defect before bad input.
+    while isinstance(error, BaseExceptionGroup):
+        inner = error.exceptions
+        error = next((one for one in inner if isinstance(one, BaseExceptionGroup) or _told(one) is None), inner[0])
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, Stopped):
@@ -38,24 +41,15 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError | NoReader):
         silence(OUTPUT)
         return NO_READER
+    is_verbose = bool(os.environ.get(TRACEBACK)) or not {"-v", "--verbose"}.isdisjoint(given)
     told = _told(error)
     if told is None:
-        # Say that the program is at fault, and where all that a report needs is.
-        import traceback
-
-        what = one_line("".join(traceback.format_exception_only(error)))
-        note(f"kubeclassic: internal error: {what[:500]}")
-        report = _report(error, given)
-        file = _kept(report)
-        if file is None or is_verbose(given):
-            note_lines(report.splitlines())
-        text = "the text above" if file is None else f"{file}, which says what ran and where it failed"
-        note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")
+        _report(error, given, is_verbose)
         return DEFECT
     note(f"kubeclassic: {one_line(told)}")
     for more in getattr(error, "__notes__", ()):
         note(one_line(more))
-    if isinstance(error, RuleError) and error.frames and is_verbose(given):
+    if isinstance(error, RuleError) and error.frames and is_verbose:
         note_lines(error.frames.splitlines())
     return BAD_INPUT
 
@@ -85,25 +79,14 @@ def needing_extra(command: str, extra: str) -> Iterator[None]:
         raise KubeclassicError(f"{command} needs {error.name}: pip install 'kubeclassic[{extra}]'") from None
 
 
-def is_verbose(given: Sequence[str]) -> bool:
-    """Whether tracebacks are wanted."""
-    return bool(os.environ.get(TRACEBACK)) or any(word in ("-v", "--verbose") for word in given)
-
-
-def _of_group(error: BaseException) -> BaseException:
-    """The one error of a group that is to be told: a defect before bad input."""
-    while isinstance(error, BaseExceptionGroup):
-        error = next((one for one in error.exceptions if isinstance(one, BaseExceptionGroup) or _told(one) is None), error.exceptions[0])
-    return error
-
-
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
 def _told(error: BaseException) -> str | None:
     """The line about *error*; None if it is a defect."""
     if isinstance(error, click.UsageError):
-        return f"{shortened(error.format_message().rstrip('.'), _LONGEST)}{_hint(error)}"
+        hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        return shortened(error.format_message().rstrip("."), _LONGEST) + hint
     if isinstance(error, KubeclassicError | click.ClickException):
         return str(error)
     if isinstance(error, MemoryError):
@@ -113,37 +96,31 @@ def _told(error: BaseException) -> str | None:
     if isinstance(error, UnicodeEncodeError):
         character = error.object[error.start : error.end]
         return f"{character!a}: a character of a name that the locale's encoding, {error.encoding}, does not have"
-    return _told_by_system(error) if isinstance(error, OSError) else None
-
-
-def _hint(error: click.UsageError) -> str:
-    return f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-
-
-def _told_by_system(error: OSError) -> str:
-    reason = (error.strerror or str(error)).lower()
-    return reason if error.filename is None else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
+    if isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        return reason if error.filename is None else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
+    return None
 
 
 # --- defects --------------------------------------------------------------------------------------------------------
 
 
-def _report(error: BaseException, given: Sequence[str]) -> str:
+def _report(error: BaseException, given: Sequence[str], is_verbose: bool) -> None:
+    """Say that the program is at fault, and which file has all that a report needs; without a place for one it is said, too."""
     import platform
     import traceback
-
-    ran = shlex.join(["kubeclassic", *map(str, given)])
-    frames = "".join(traceback.format_exception(error))
-    return f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
-
-
-def _kept(report: str) -> str | None:
-    """The file in the temporary folder that now holds *report*; None if there is no place for it."""
     from tempfile import mkstemp
 
+    what = one_line("".join(traceback.format_exception_only(error)))
+    note(f"kubeclassic: internal error: {what[:500]}")
+    ran, frames = shlex.join(["kubeclassic", *map(str, given)]), "".join(traceback.format_exception(error))
+    report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
+    text = "the text above"
     with suppress(OSError):
         handle, file = mkstemp(prefix="kubeclassic-defect-", suffix=".txt")
         with open(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(report)
-        return file
-    return None
+        text = f"{file}, which says what ran and where it failed"
+    if is_verbose or text == "the text above":
+        note_lines(report.splitlines())
+    note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")

@@ -38,7 +38,23 @@ def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> It
         yield sys.stdout
         sys.stdout.flush()
         return
-    with _directly(place) if _is_open_or_device(place) else _replacing(place, private) as stream:
+    if not place or "\0" in place:
+        raise OutputError(f"{place!r}: cannot be written: expected the name of a file")
+    number = _descriptor(place)
+    with _errors(place):
+        try:
+            replaces = number is None and not place.endswith(os.sep) and stat.S_ISREG(os.stat(place).st_mode)
+        except FileNotFoundError:
+            replaces = True
+    if replaces:
+        with _replacing(place, private) as stream:
+            yield stream
+        return
+    with suppress(OSError):
+        sys.stdout.flush()
+    with _errors(place):
+        stream = _text(place if number is None else os.dup(number))
+    with _errors(place, its_own=True), stream:
         yield stream
 
 
@@ -48,20 +64,6 @@ def takes_unicode(stream: IO[str]) -> bool:
 
 
 # --- what is written to as it is ------------------------------------------------------------------------------------
-
-
-def _is_open_or_device(place: str) -> bool:
-    """Whether *place* is no regular file, or an open descriptor, which may be a regular file."""
-    if not place or "\0" in place:
-        raise OutputError(f"{place!r}: cannot be written: expected the name of a file")
-    if _descriptor(place) is not None or place.endswith(os.sep):
-        return True
-    try:
-        return not stat.S_ISREG(os.stat(place).st_mode)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise _refused(place, error) from None
 
 
 def _descriptor(place: str) -> int | None:
@@ -78,19 +80,6 @@ def _descriptor(place: str) -> int | None:
     return None
 
 
-@contextmanager
-def _directly(place: str) -> Iterator[IO[str]]:
-    number = _descriptor(place)
-    try:
-        with suppress(OSError):
-            sys.stdout.flush()
-        stream = _text(place if number is None else os.dup(number))
-    except OSError as error:
-        raise _refused(place, error) from None
-    with _own_errors(place), stream:
-        yield stream
-
-
 # --- what is replaced -----------------------------------------------------------------------------------------------
 
 
@@ -99,7 +88,7 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
     target = os.path.realpath(place)  # a link stays a link
     scratch = ""
     try:
-        with _all_errors(place), held():
+        with _errors(place), held():
             # Raise the error that opening *target* would raise: a file that is read-only is not replaced.
             if os.path.lexists(target):
                 os.close(os.open(target, os.O_WRONLY))
@@ -107,35 +96,26 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
 
             folder, name = os.path.split(target)
             handle, scratch = mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
-        with _own_errors(place), _text(handle) as stream:
+        with _errors(place, its_own=True), _text(handle) as stream:
             yield stream
-        with _all_errors(place):
-            _publish(scratch, target, private)
+        with _errors(place):
+            # What is not private has owner and mode of the old file, or those of any new file.
+            if not private:
+                try:
+                    old = os.stat(target)
+                except FileNotFoundError:
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    os.chmod(scratch, 0o666 & ~mask)
+                else:
+                    with suppress(OSError, AttributeError):  # not every system has owners
+                        os.chown(scratch, old.st_uid, old.st_gid)
+                    os.chmod(scratch, old.st_mode & 0o777)
+            os.replace(scratch, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(scratch)
         raise
-
-
-def _publish(scratch: str, target: str, private: bool) -> None:
-    """Put the finished *scratch*, which is for this user alone, in place. Unless it is to be *private*, owner and mode stay those of the
-    old file, or are as of any new file.
-    """
-    if private:
-        os.replace(scratch, target)
-        return
-    try:
-        old = os.stat(target)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(scratch, 0o666 & ~mask)
-    else:
-        if hasattr(os, "chown"):
-            with suppress(OSError):
-                os.chown(scratch, old.st_uid, old.st_gid)
-        os.chmod(scratch, old.st_mode & 0o777)
-    os.replace(scratch, target)
 
 
 def _text(file: str | int) -> IO[str]:
@@ -146,29 +126,14 @@ def _text(file: str | int) -> IO[str]:
 
 
 @contextmanager
-def _all_errors(place: str) -> Iterator[None]:
-    """Errors of the system inside the block name *place*."""
+def _errors(place: str, *, its_own: bool = False) -> Iterator[None]:
+    """Errors of the system inside the block name *place*; with *its_own* neither those of another file, nor of a reader that has gone."""
     try:
         yield
     except OSError as error:
-        raise _refused(place, error) from None
-
-
-@contextmanager
-def _own_errors(place: str) -> Iterator[None]:
-    """Errors of writing inside the block name *place*, unless they name a file of their own."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise  # the reader has what it wanted
-    except OSError as error:
-        if error.filename is not None:
+        if its_own and (error.filename is not None or isinstance(error, BrokenPipeError)):
             raise
-        raise _refused(place, error) from None
-
-
-def _refused(place: str, error: OSError) -> OutputError:
-    return OutputError(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}")
+        raise OutputError(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 # --- lines for people -----------------------------------------------------------------------------------------------

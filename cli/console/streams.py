@@ -38,7 +38,10 @@ def prepare_streams() -> None:
     if sys.stderr is None:
         sys.stderr = os.fdopen(ERROR, "w", encoding="utf-8", closefd=False)
     if os.name == "posix" and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _named(sys.stdout)
+        buffer = io.BufferedWriter(_NamedOutput(OUTPUT, "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(
+            buffer, sys.stdout.encoding, "backslashreplace", line_buffering=sys.stdout.line_buffering
+        )
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -53,11 +56,6 @@ class _NamedOutput(io.FileIO):
             return super().write(data)
         except OSError as error:
             raise OSError(error.errno, error.strerror, "standard output") from None
-
-
-def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    buffer = io.BufferedWriter(_NamedOutput(OUTPUT, "w", closefd=False))
-    return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
 
 
 def flush_output() -> OSError | None:

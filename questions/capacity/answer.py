@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Literal
 
@@ -21,7 +21,7 @@ from ...core.run import Run
 from ...simulation.nodesbyuse import FreeRoom, short_of
 from ...simulation.scenario import in_order
 from ...simulation.summary import Unit
-from .question import CapacityQuestion, Gate, PodTemplate
+from .question import CapacityQuestion, Gate
 
 MOST = 500_000
 """How many copies are placed at most where nothing else ends the count, such as a policy without any predicate on resources."""
@@ -31,63 +31,29 @@ STEP = 500
 
 @attrs.frozen(kw_only=True, repr=False)
 class Counted:
-    """The answer: copies by template, why there are not more, and the nodes before and after."""
+    """A count: copies by template, why there are not more, and the nodes before and after."""
 
     placed: tuple[PlacedTemplate, ...]
     stop: Stop
     before: FreeRoom
     after: FreeRoom
-    barred: frozenset[str] = frozenset()
+    barred: frozenset[str]
     """The nodes that turned the first copy down for another reason than a shortage."""
-    pending: int = 0
+    pending: int
     """Pods that waited in the cluster and were placed before all copies."""
-    still_waiting: int = 0
+    still_waiting: int
     """Pods that waited in the cluster and were left out, or that found no node."""
-    evicted: Mapping[str, str] = attrs.field(factory=dict)
+    evicted: Mapping[str, str]
     """Evicted pod -> the pod that evicted it."""
-
-    @property
-    def fits(self) -> int:
-        """How many copies have a node, of all templates."""
-        return sum(placed.fits for placed in self.placed)
-
-    @property
-    def nodes(self) -> dict[str, int]:
-        """Node -> copies on it, of all templates; most copies first."""
-        total: Counter[str] = Counter()
-        for placed in self.placed:
-            total.update(placed.nodes)
-        return dict(total.most_common())
-
-
-def count_copies(question: CapacityQuestion, engine: Engine, on_progress: Callable[[int], None] | None = None) -> Counted:
-    """The answer to *question* by *engine*, which must be new; *on_progress* is called with how many copies are placed.
-
-    >>> from kubeclassic.algorithmprovider import RELEASES, resolve
-    >>> from kubeclassic.api.objects import Node, ObjectMeta
-    >>> from kubeclassic.api.objects.nodes import NodeStatus
-    >>> from kubeclassic.api.objects.quantity import Quantity
-    >>> from kubeclassic.api.objects import Map
-    >>> from kubeclassic.core.classic import classic_engine
-    >>> from kubeclassic.questions.capacity.question import PodTemplate
-    >>> from kubeclassic.simulation.scenario import Scenario
-    >>> status = NodeStatus(allocatable=Map(pods=Quantity.of(3)))
-    >>> scenario = Scenario(objects=(Node(metadata=ObjectMeta(name="a"), status=status),), pending=())
-    >>> template = PodTemplate(name="web", kind="Pod", pod=Pod(metadata=ObjectMeta(name="web")))
-    >>> counted = count_copies(CapacityQuestion(scenario=scenario, templates=(template,)), classic_engine(resolve(RELEASES["1.15"])))
-    >>> counted.fits, counted.stop.message
-    (3, '0/1 nodes are available: 1 Insufficient pods.')
-    """
-    return _Counting(question, engine, on_progress).count()
 
 
 @attrs.define(eq=False, repr=False)
-class _Counting:
-    """A count under way."""
+class Counting:
+    """A count under way, by a new *engine*; *on_progress* is called with how many copies are placed."""
 
     question: CapacityQuestion
     engine: Engine
-    on_progress: Callable[[int], None] | None
+    on_progress: Callable[[int], None] | None = None
     _run: Run = attrs.field(init=False)
     _gate: Gate = attrs.field(init=False)
     _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
@@ -103,76 +69,73 @@ class _Counting:
 
     def count(self) -> Counted:
         """Place copies until no more fit, or the limit is reached."""
-        run, pending = self._run, self.question.scenario.pending
+        run, question, engine = self._run, self.question, self.engine
+        pending = question.scenario.pending
         with no_garbage_collection():
-            for item in self.question.objects:
+            for item in question.objects:
                 run.put(item)
-        waiting = self._place_pending() if self.question.pending_first else len(pending)
-        before = FreeRoom.of(self.engine)
+        still_waiting = len(pending)
+        if question.pending_first:
+            # As ``simulate`` does it.
+            for pod in pending:
+                run.put(pod)
+            for pod in in_order(pending, question.order, engine):
+                run.cycle(pod)
+            for pod in run.retries():
+                run.cycle(pod, retry=True)
+            self._note_evictions()
+            still_waiting = sum(engine.pod_state(pod) is None for pod in pending)
+        before = FreeRoom.of(engine)
         with no_garbage_collection():
             stop = self._place_copies()
+        # The copies that have a node and need not wait there for Permit plugins.
+        lost = {decision.pod.key for decision, failure in run.take_ended() if failure is not None}
+        without = lost.union(pod.key for pod in run.held)
+        placed = []
+        for number, template in enumerate(question.templates):
+            hosts = (host for key, (at, host) in self._hosts.items() if at == number and key not in without)
+            nodes, pod = Counter(hosts), template.pod
+            requests = {name: amount for name, amount in engine.template_of(pod).requests.items() if amount}
+            found = dict(nodes.most_common())
+            placed.append(PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, found))
         return Counted(
-            placed=self._placed(), stop=stop, before=before, after=FreeRoom.of(self.engine), barred=self._barred,
-            still_waiting=waiting, pending=len(pending) - waiting, evicted=dict(run.evicted),
+            placed=tuple(placed), stop=stop, before=before, after=FreeRoom.of(engine), barred=self._barred,
+            still_waiting=still_waiting, pending=len(pending) - still_waiting, evicted=dict(run.evicted),
         )  # fmt: skip
 
-    def _place_pending(self) -> int:
-        """Schedule the pods that wait, as ``simulate`` does; how many of them have no node then."""
-        run, pending = self._run, self.question.scenario.pending
-        for pod in pending:
-            run.put(pod)
-        for pod in in_order(pending, self.question.order, self.engine):
-            run.cycle(pod)
-        for pod in run.retries():
-            run.cycle(pod, retry=True)
-        self._note_evictions()
-        return sum(self.engine.pod_state(pod) is None for pod in pending)
-
-    # --- copies -----------------------------------------------------------------------------------------------------
-
     def _place_copies(self) -> Stop:
-        limit = MOST if self.question.limit is None else self.question.limit
-        for done, (at, pod) in enumerate(self._copies()):
+        objects, limit = self.question.objects, MOST if self.question.limit is None else self.question.limit
+        made_from, classes = templates_in(objects), [item for item in objects if isinstance(item, StorageClass)]
+        for done, (at, copied, volumes) in enumerate(self.question.copies()):
             if done == limit:
-                return at_limit(done)
-            if (stop := self._place(at, pod)) is not None:
-                return stop
-            if self.on_progress is not None and done % STEP == 0:
-                self.on_progress(done)
-        raise AssertionError("there is always one more copy")
-
-    def _copies(self) -> Iterator[tuple[int, Pod]]:
-        """Copies without end, each with the number of its template; the claims of a copy are there when it comes."""
-        made_from = templates_in(self.question.objects)
-        classes = [item for item in self.question.objects if isinstance(item, StorageClass)]
-        for at, copied, volumes in self.question.copies():
+                break
+            # The claims of a copy are there when it comes.
             pod, devices = claims_made_for(copied, made_from)
             own = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
             for claim in (*own, *volumes, *devices):
                 self._run.put(claim)
-            yield at, pod
+            if (stop := self._place(at, pod)) is not None:
+                return stop
+            if self.on_progress is not None and done % STEP == 0:
+                self.on_progress(done)
+        return Stop(kind="LimitReached", message=f"Maximum number of pods simulated: {limit}")
 
     def _place(self, at: int, pod: Pod) -> Stop | None:
         """One copy; why it has no node, if it has none."""
         run, name = self._run, self.question.templates[at].name
         if (refusal := self._gate.refusal(at, pod)) is not None:
             return Stop(kind="Forbidden", message=refusal, template=name)
-        self._gate.admitted(at)
         if not self._hosts:
             self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
         decision = run.cycle(pod)
         for again in run.retries():
             decision = run.cycle(again, retry=True)
-        if len(run.evicted) != self._charged:
-            self._note_evictions()
+        self._note_evictions()
         if decision.host is None:
-            return self._stop(decision, name)
+            failed = run.ask(decision.pod).failed if decision.is_fit_error else {}
+            return after(decision, failed, name, FreeRoom.of(self.engine))
         self._hosts[pod.key] = at, decision.host
         return None
-
-    def _stop(self, decision: Decision, name: str) -> Stop:
-        failed = self._run.ask(decision.pod).failed if decision.is_fit_error else {}
-        return after(decision, failed, name, FreeRoom.of(self.engine))
 
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""
@@ -186,25 +149,10 @@ class _Counting:
                 self._gate.removed(pod)
         self._charged = len(evicted)
 
-    def _placed(self) -> tuple[PlacedTemplate, ...]:
-        """The copies that have a node and need not wait there for Permit plugins."""
-        lost = {decision.pod.key for decision, failure in self._run.take_ended() if failure is not None}
-        without = lost.union(pod.key for pod in self._run.held)
-        nodes: list[Counter[str]] = [Counter() for _ in self.question.templates]
-        for key, (at, host) in self._hosts.items():
-            if key not in without:
-                nodes[at][host] += 1
-        return tuple(map(self._placed_of, self.question.templates, nodes))
-
-    def _placed_of(self, template: PodTemplate, nodes: Counter[str]) -> PlacedTemplate:
-        requests = {name: number for name, number in self.engine.template_of(template.pod).requests.items() if number}
-        return PlacedTemplate(template.name, nodes.total(), template.kind, template.pod.namespace, requests, dict(nodes.most_common()))
-
 
 # --- the count --------------------------------------------------------------------------------------------------------
 
 
-LIMIT = "Maximum number of pods simulated: {}"
 MOST_NAMED = 3
 
 
@@ -239,53 +187,32 @@ class Stop(Record, kw_only=True):
     """Resource -> free amount on nodes that reject the copy for a reason other than a shortage."""
 
 
-def at_limit(limit: int) -> Stop:
-    """As many copies were placed as were wanted."""
-    return Stop(kind="LimitReached", message=LIMIT.format(limit))
-
-
 def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: FreeRoom) -> Stop:
     """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they are then."""
     reasons = Counter(reason for found in failed.values() for reason in found)
     short = {name: missing for name, found in failed.items() if (missing := short_of(found))}
-    stranded, out_of_reach = _left(room, short, failed)
-    return Stop(
-        kind=_kind(decision), message=decision.error or "", template=template, reasons=dict(reasons.most_common()),
-        shortages=_shortages(room, short), stranded=stranded, out_of_reach=out_of_reach,
-    )  # fmt: skip
-
-
-def _kind(decision: Decision) -> Literal["Unschedulable", "SchedulingGated", "SchedulerError"]:
-    if decision.is_fit_error:
-        return "Unschedulable"
-    return "SchedulingGated" if decision.is_gated else "SchedulerError"
-
-
-def _shortages(room: FreeRoom, short: Mapping[str, tuple[str, ...]]) -> tuple[CopyShortage, ...]:
     nodes: dict[str, list[str]] = {}
     for name, missing in short.items():
         for resource in missing:
             nodes.setdefault(resource, []).append(name)
-    free, at = room.free, {name: column for column, name in enumerate(room.names)}
-    found = []
+    free, shortages = dict(zip(room.resources, room.free, strict=True)), []
     for resource, names in nodes.items():
-        row = room.resources.index(resource) if resource in room.resources else None
-        left = 0 if row is None else int(free[row, [at[name] for name in names]].sum())
-        found.append(CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
-    return tuple(sorted(found, key=lambda shortage: -shortage.nodes))
-
-
-def _left(room: FreeRoom, short: Mapping[str, tuple[str, ...]], failed: Mapping[str, list[str]]) -> tuple[dict[str, int], dict[str, int]]:
-    """What is stranded, and what is out of reach, by resource."""
-    free, barred = room.free, room.at(failed) & ~room.at(short)
-    stranded, out_of_reach = {}, {}
-    for row, resource in enumerate(room.resources):
+        left = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
+        shortages.append(CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
+    beyond, stranded, out_of_reach = room.at(failed) & ~room.at(short), {}, {}
+    for resource, amounts in free.items():
         others = room.at({name: missing for name, missing in short.items() if resource not in missing})
-        if amount := int(free[row, others].sum()):
+        if amount := int(amounts[others].sum()):
             stranded[resource] = amount
-        if amount := int(free[row, barred].sum()):
+        if amount := int(amounts[beyond].sum()):
             out_of_reach[resource] = amount
-    return stranded, out_of_reach
+    kind: Literal["Unschedulable", "SchedulingGated", "SchedulerError"] = "Unschedulable"
+    if not decision.is_fit_error:
+        kind = "SchedulingGated" if decision.is_gated else "SchedulerError"
+    return Stop(
+        kind=kind, message=decision.error or "", template=template, reasons=dict(reasons.most_common()), stranded=stranded,
+        shortages=tuple(sorted(shortages, key=lambda shortage: -shortage.nodes)), out_of_reach=out_of_reach,
+    )  # fmt: skip
 
 
 # --- the whole answer -----------------------------------------------------------------------------------------------

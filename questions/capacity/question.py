@@ -20,7 +20,6 @@ from ...api.objects import (
     KubeObject,
     Map,
     Node,
-    ObjectMeta,
     OwnerReference,
     PersistentVolumeClaim,
     Pod,
@@ -32,9 +31,10 @@ from ...api.objects import (
 from ...api.objects.quantity import ZERO, Quantity
 from ...api.reading.documents import Document
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean
-from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.input import Input
 from ...simulation.scenario import Scenario
 from ..drain.trial import SteadyState, after_loss
+from .options import CapacityOptions, NewNodesOptions
 
 POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
@@ -81,17 +81,15 @@ def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, stri
     beside = tuple(item for item in loaded.objects if not isinstance(item, Pod))
     found = [*(f"Pod {pod.name}" for pod in pods), *(f"{document['kind']} {_name(document)}" for document in manifests)]
     if len(found) != 1:
-        got = f"got {', '.join(found[:5])}" if found else f"got {_kinds(loaded)}"
-        raise ManifestError(f"{where}: {WANTED}{', one a file' if found else ''}, {got}")
+        raw = (kind for kind, documents in loaded.raw.items() if documents)
+        kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
+        got = ", ".join(found[:5]) or " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: {WANTED}{', one a file' if found else ''}, got {got}")
     made = _of_pod(pods[0]) if pods else _of_manifest(manifests[0], where, known, strict)
     return attrs.evolve(made, objects=(*beside, *made.objects))
 
 
-def _kinds(loaded: Loaded) -> str:
-    """The kinds that were loaded in place of a pod."""
-    raw = (kind for kind, found in loaded.raw.items() if found)
-    kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
-    return " and ".join(kinds) or "nothing"
+
 
 
 def _name(document: Mapping[str, Any]) -> str:
@@ -163,24 +161,21 @@ def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
     """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
-    made = [item for item in template.objects if isinstance(item, ReplicaSet)]
-    deployment = made[0].metadata.controller if made else None
-    owned = [item for item in known if isinstance(item, ReplicaSet) and _is_of(item.metadata, deployment, template.pod.namespace)]
+    deployment = next((item.metadata.controller for item in template.objects if isinstance(item, ReplicaSet)), None)
+    owned = [
+        item for item in known
+        if isinstance(item, ReplicaSet) and (owner := item.metadata.controller) and deployment
+        and (owner.kind, owner.name) == (deployment.kind, deployment.name)
+        and (item.metadata.namespace or "default") == template.pod.namespace
+    ]  # fmt: skip
     if not owned:
         return template
     newest = max(owned, key=lambda found: _revision(found.annotations))
-    owner = OwnerReference(kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True)
+    controller = OwnerReference(kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True)
     hashed = newest.labels.get(_HASH)
     labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
-    metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(owner,))
+    metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(controller,))
     return attrs.evolve(template, pod=replace(template.pod, metadata=metadata), objects=())
-
-
-def _is_of(metadata: ObjectMeta, owner: OwnerReference | None, namespace: str) -> bool:
-    found = metadata.controller
-    if found is None or owner is None or (metadata.namespace or "default") != namespace:
-        return False
-    return (found.kind, found.name) == (owner.kind, owner.name)
 
 
 def _revision(annotations: Mapping[str, str]) -> int:
@@ -201,10 +196,6 @@ def numbers_for(template: PodTemplate, taken: Collection[str]) -> Iterator[int]:
 # --- the question -----------------------------------------------------------------------------------------------------
 
 
-FORBIDDEN = '{} "{}" is forbidden: {}'
-"""The API server's words."""
-
-
 @attrs.define(eq=False, repr=False)
 class Account:
     """A quota, and what is used of it."""
@@ -212,27 +203,18 @@ class Account:
     quota: ResourceQuota
     used: dict[str, Quantity]
 
-    @classmethod
-    def of(cls, quota: ResourceQuota, objects: Iterable[KubeObject]) -> Account:
-        """What the status of *quota* says; what it does not say is counted over the pods and claims among *objects*."""
-        names = hard(quota)
-        used = dict.fromkeys(names, ZERO) | {name: quantity for name, quantity in quota.status.used.items() if name in names}
-        unknown = [name for name in names if name not in quota.status.used]
-        for item in objects if unknown else ():
-            asked = _asked(quota, item) if item.namespace == quota.namespace else {}
-            used |= {name: used[name] + quantity for name, quantity in asked.items() if name in unknown}
-        return cls(quota, used)
-
-    def add(self, asked: dict[str, Quantity]) -> None:
+    def add(self, asked: Mapping[str, Quantity]) -> None:
         """A pod that uses *asked* is there."""
         self.used |= {name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used}
 
-
-def _asked(quota: ResourceQuota, item: KubeObject) -> dict[str, Quantity]:
-    """What *item* uses of a quota of its namespace; nothing if the quota does not count it."""
-    if isinstance(item, Pod):
-        return usage(item) if counts(quota, item) else {}
-    return claim_usage(item) if isinstance(item, PersistentVolumeClaim) and counts_claim(quota, item) else {}
+    def asked(self, item: KubeObject) -> dict[str, Quantity]:
+        """What *item* uses of the quota; nothing if the quota does not count it."""
+        if item.namespace == self.quota.namespace:
+            if isinstance(item, Pod) and counts(self.quota, item):
+                return usage(item)
+            if isinstance(item, PersistentVolumeClaim) and counts_claim(self.quota, item):
+                return claim_usage(item)
+        return {}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -251,52 +233,28 @@ class Charge:
 class Gate:
     """Admits copies while the quotas of their namespaces have room."""
 
-    charges: Sequence[Sequence[Charge]] = ()
+    charges: Sequence[list[Charge]]
     """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
-    accounts: Sequence[Account] = ()
-
-    @classmethod
-    def of(cls, there: Sequence[KubeObject], templates: Sequence[PodTemplate], refused: Sequence[str | None]) -> Gate:
-        """The gate of a cluster with the objects *there*; *refused*: for each template why the API server refuses it."""
-        quotas = sorted((item for item in there if isinstance(item, ResourceQuota)), key=lambda quota: quota.key)
-        accounts = [Account.of(quota, there) for quota in quotas]
-        charges = [list(_charges(template, why, there, accounts)) for template, why in zip(templates, refused, strict=True)]
-        return cls(charges, accounts)
+    accounts: list[Account] = attrs.field(factory=list)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
-        """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
-        for charge in self.charges[at] if self.charges else ():
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not, and is there from now on."""
+        for charge in self.charges[at]:
             why = charge.refused
-            for account in charge.accounts if why is None else ():
+            for account in charge.accounts:
                 why = why or exceeded(account.quota, account.used, charge.asked)
             if why is not None:
                 what, name = ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
-                return FORBIDDEN.format(what, name, why)
-        return None
-
-    def admitted(self, at: int) -> None:
-        """A copy of template number *at* is there."""
-        for charge in self.charges[at] if self.charges else ():
+                return f'{what} "{name}" is forbidden: {why}'
+        for charge in self.charges[at]:
             for account in charge.accounts:
                 account.add(charge.asked)
+        return None
 
     def removed(self, pod: Pod) -> None:
         """A pod is gone; claims stay."""
         for account in self.accounts:
-            if account.quota.namespace == pod.namespace:
-                account.add({name: -quantity for name, quantity in _asked(account.quota, pod).items()})
-
-
-def _charges(template: PodTemplate, refused: str | None, there: Iterable[KubeObject], accounts: Sequence[Account]) -> Iterator[Charge]:
-    pod = template.pod
-    mine = [account for account in accounts if account.quota.namespace == pod.namespace]
-    for claim in template.claims:
-        yield Charge(claim_usage(claim), [account for account in mine if counts_claim(account.quota, claim)], claim.name)
-    counting = [account for account in mine if counts(account.quota, pod)]
-    why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
-    for account in counting:
-        why = why or unspecified(account.quota, pod)
-    yield Charge(usage(pod), counting, refused=why)
+            account.add({name: -quantity for name, quantity in account.asked(pod).items()})
 
 
 _SELECTS = re.compile(r"[=!()\s]")
@@ -313,9 +271,9 @@ class CapacityQuestion:
 
     scenario: Scenario
     templates: tuple[PodTemplate, ...]
-    refused: tuple[str | None, ...] = ()
+    refused: tuple[str | None, ...]
     """For each template why the API server refuses all of its pods; None where it does not."""
-    ratio: tuple[int, ...] = ()
+    ratio: tuple[int, ...]
     limit: int | None = None
     excluded: tuple[str, ...] = ()
     """The excluded nodes."""
@@ -338,105 +296,100 @@ class CapacityQuestion:
 
     def gate(self) -> Gate:
         """What the API server has to say about copies."""
-        if not self.admits:
-            return Gate()
+        gate = Gate([[] for _ in self.templates])
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
-        return Gate.of(there, self.templates, self.refused or (None,) * len(self.templates))
+        quotas = (item for item in there if isinstance(item, ResourceQuota) and self.admits)
+        for quota in sorted(quotas, key=lambda quota: quota.key):
+            # Of what the status does not say the pods and claims that are there are counted.
+            names, told = hard(quota), quota.status.used
+            account = Account(quota, {name: told.get(name, ZERO) for name in names})
+            for item in there if names.keys() - told.keys() else ():
+                account.add({name: quantity for name, quantity in account.asked(item).items() if name not in told})
+            gate.accounts.append(account)
+        for template, refused, charges in zip(self.templates, self.refused, gate.charges, strict=True) if self.admits else ():
+            pod, mine = template.pod, [one for one in gate.accounts if one.quota.namespace == template.pod.namespace]
+            for claim in template.claims:
+                counting = [account for account in mine if counts_claim(account.quota, claim)]
+                charges.append(Charge(claim_usage(claim), counting, claim.name))
+            counting = [account for account in mine if counts(account.quota, pod)]
+            why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
+            for account in counting:
+                why = why or unspecified(account.quota, pod)
+            charges.append(Charge(usage(pod), counting, refused=why))
+        return gate
 
     def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
         """Copies without end, in turn: the number of the template, the copy, and the claims that are made for it."""
         taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
         numbers = [numbers_for(template, taken) for template in self.templates]
-        ratio = self.ratio or (1,) * len(self.templates)
-        for at in cycle(at for at, times in enumerate(ratio) for _ in range(times)):
+        for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
             yield at, *self.templates[at].copy(next(numbers[at]))
 
 
-def asked(
-    scenario: Scenario, given: Sequence[tuple[str, Loaded]], spec: SchedulerSpec, *, ratio: Sequence[int] | None = None,
-    limit: int | None = None, exclude: Sequence[str] = (), gone: bool = False, pending_first: bool = False, order: str = "input",
-    defaults: bool = True,
-) -> CapacityQuestion:  # fmt: skip
-    """The question to the scheduler of *spec* for the templates that are *given*, each with the words for where it is from.
+def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
+    """The question to *given* for the templates that were *loaded*, each with the words for where it is from.
 
-    *exclude*: names of nodes, or label selectors; with *gone* only what is made in place of the pods there waits. With *defaults*
-    copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    # The nodes that *exclude* means: each text is names with commas between them, or a label selector.
-    nodes = scenario.nodes
-    names = [node.name for node in nodes]
-    found: dict[str, None] = {}
-    for text in exclude:
-        if _SELECTS.search(text.replace(", ", ",").strip()):
-            found |= dict.fromkeys(_selected(nodes, text))
-        else:
-            found |= dict.fromkeys(_named(names, text))
-    if names and len(found) == len(names):
-        raise QuestionError(f"exclude-nodes: expected to keep at least one node, got {', '.join(exclude)}, which is every node")
-    excluded = tuple(name for name in names if name in found)
+    scenario, spec = given.scenario, given.spec
+    excluded = _excluded(scenario.nodes, options.exclude_nodes)
     left = without_nodes(scenario, excluded)
-    if gone:
+    if isinstance(options, NewNodesOptions) and options.gone:
         steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
         left = after_loss(steady, scenario, excluded)
-    made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
-    _check_names(made)
-    served = [_served(template, spec.scheduler_names) for template in made]
-    admitted = [_admitted(template, left.objects, spec.keeps_priorities) if defaults else (template, None) for template in served]
-    return CapacityQuestion(
-        scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
-        ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
-        admits=defaults, existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
-    )  # fmt: skip
-
-
-def limit_of(pods: int | None, max_limit: int | None) -> int | None:
-    """After how many copies the count stops: after *pods*, which are asked for, or *max_limit*; 0 is no limit. Raises QuestionError."""
-    if max_limit and max_limit < (pods or 0):
-        raise QuestionError(f"max-limit: expected as many as pods {pods} at least, or none, got {max_limit}")
-    return pods if pods is not None else max_limit or None
-
-
-def _checked_ratio(ratio: Sequence[int] | None, templates: int) -> tuple[int, ...]:
-    if ratio is None:
-        return (1,) * templates
-    written = ":".join(map(str, ratio))
-    if len(ratio) != templates:
-        raise QuestionError(f"ratio: expected {templates} numbers, one for each pod, got {written}")
-    if any(part < 1 for part in ratio):
-        raise QuestionError(f"ratio: expected numbers of 1 or more, got {written}")
-    return tuple(ratio)
-
-
-def _check_names(templates: Sequence[PodTemplate]) -> None:
-    seen: set[tuple[str, str]] = set()
-    for template in templates:
-        identity = template.pod.namespace, template.name
-        if identity in seen:
+    templates, refused = dict[tuple[str, str], PodTemplate](), list[str | None]()
+    for where, found in loaded:
+        template, why = template_of(found, where, left.objects, strict=given.defaults), None
+        identity, pod = (template.pod.namespace, template.name), template.pod
+        if identity in templates:
             raise QuestionError(f"pod: expected different names, got {'/'.join(identity)} twice: copies are named after them")
-        seen.add(identity)
+        if pod.spec.scheduler_name not in spec.scheduler_names:
+            # Copies ask for the scheduler that is asked, whatever the template says.
+            pod = replace(pod, spec=replace(pod.spec, scheduler_name=min(spec.scheduler_names)))
+            template = attrs.evolve(template, pod=pod)
+        if given.defaults:
+            template, why = _admitted(template, left.objects, spec.keeps_priorities)
+        templates[identity] = template
+        refused.append(why)
+    ratio = options.ratio or (1,) * len(templates)
+    if len(ratio) != len(templates) or min(ratio, default=1) < 1:
+        written = ":".join(map(str, ratio))
+        raise QuestionError(f"ratio: expected {len(templates)} numbers of 1 or more, one for each pod, got {written}")
+    if options.max_limit and options.max_limit < (options.pods or 0):
+        raise QuestionError(f"max-limit: expected as many as pods {options.pods} at least, or none, got {options.max_limit}")
+    return CapacityQuestion(
+        scenario=left, templates=tuple(templates.values()), refused=tuple(refused), ratio=tuple(ratio), excluded=excluded,
+        limit=options.pods if options.pods is not None else options.max_limit or None, admits=given.defaults,
+        pending_first=options.pending_first, order=given.order,
+        existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
+    )  # fmt: skip
 
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def _selected(nodes: Sequence[Node], text: str) -> list[str]:
-    try:
-        matches = parse_selector(text)
-    except SelectorError as error:
-        raise UnknownNameError(f"exclude-nodes: {error}") from None
-    chosen = [node.name for node in nodes if matches(node.labels)]
-    if not chosen:
-        raise UnknownNameError(f'exclude-nodes: got "{text}", which chooses no node')
-    return chosen
-
-
-def _named(names: Sequence[str], text: str) -> list[str]:
-    wanted = [name for part in text.split(",") if (name := part.strip())]
-    for name in wanted:
-        if name not in names:
-            raise UnknownNameError(f'exclude-nodes: expected the name of a node or a selector, got "{name}"{did_you_mean(name, names)}')
-    return wanted
+def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> tuple[str, ...]:
+    """The nodes that each of *texts* means: names with commas between them, or a label selector."""
+    names, found = [node.name for node in nodes], set[str]()
+    for text in texts:
+        if _SELECTS.search(text.replace(", ", ",").strip()):
+            try:
+                matches = parse_selector(text)
+            except SelectorError as error:
+                raise UnknownNameError(f"exclude-nodes: {error}") from None
+            chosen = dict.fromkeys(node.name for node in nodes if matches(node.labels))
+            if not chosen:
+                raise UnknownNameError(f'exclude-nodes: got "{text}", which chooses no node')
+        else:
+            chosen = dict.fromkeys(name for part in text.split(",") if (name := part.strip()))
+            for name in chosen:
+                if name not in names:
+                    wanted, hint = "the name of a node or a selector", did_you_mean(name, names)
+                    raise UnknownNameError(f'exclude-nodes: expected {wanted}, got "{name}"{hint}')
+        found.update(chosen)
+    if names and len(found) == len(names):
+        raise QuestionError(f"exclude-nodes: expected to keep at least one node, got {', '.join(texts)}, which is every node")
+    return tuple(name for name in names if name in found)
 
 
 def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
@@ -448,15 +401,6 @@ def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
 
 
 # --- the API server -------------------------------------------------------------------------------------------------
-
-
-def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTemplate:
-    """The copies ask for the scheduler that is asked, whatever the template says."""
-    spec = template.pod.spec
-    if spec.scheduler_name in scheduler_names:
-        return template
-    spec = replace(spec, scheduler_name=min(scheduler_names))
-    return attrs.evolve(template, pod=replace(template.pod, spec=spec))
 
 
 def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:

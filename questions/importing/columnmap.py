@@ -85,7 +85,16 @@ def read_map(path: PathLike) -> ColumnMap:
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in FIELDS[1:8]}
     requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
     selector = _texts(data, "nodeSelector", where)
-    labels, priorities = _texts(data, "labels", where), _priorities(data, where)
+    found = data.get("priorities") or {}
+    if (
+        not isinstance(found, dict)
+        or not all(type(value) is int for value in found.values())
+        or (found and not data.get("priority"))
+    ):
+        raise ManifestError(
+            f"{where}: priorities: expected words of the column that priority names, with numbers, got {shown(found)}"
+        )
+    labels, priorities = _texts(data, "labels", where), {str(word): value for word, value in found.items()}
     return ColumnMap(kind=kind, **texts, requests=requests, labels=labels, node_selector=selector, priorities=priorities)
 
 
@@ -138,13 +147,6 @@ def _with_times(made: Manifest, row: TraceRow, columns: ColumnMap) -> Manifest:
         return row.number(column) if column else None
 
     return timed(made, created=at(columns.created), deleted=at(columns.deleted), runs=at(columns.runs))
-
-
-def _priorities(data: Mapping[str, Any], where: str) -> dict[str, int]:
-    found = data.get("priorities") or {}
-    if not isinstance(found, dict) or not all(type(value) is int for value in found.values()) or (found and not data.get("priority")):
-        raise ManifestError(f"{where}: priorities: expected words of the column that priority names, with numbers, got {shown(found)}")
-    return {str(word): value for word, value in found.items()}
 
 
 def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:

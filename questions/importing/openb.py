@@ -65,11 +65,7 @@ def _pod(row: TraceRow) -> Manifest:
     if models := row.text("gpu_spec"):
         terms = {"nodeSelectorTerms": [{"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}]}
         spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    return _with_times(made, row)
-
-
-def _with_times(made: Manifest, row: TraceRow) -> Manifest:
-    """When the pod came and went and for how long it ran, in seconds, as far as the trace says."""
+    # When the pod came and went and for how long it ran, in seconds, as far as the trace says.
     began, ended = row.seconds("scheduled_time"), row.seconds("deletion_time")
     runs = None if began is None or ended is None else ended - began
     return timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs)

@@ -168,7 +168,22 @@ class Lab:
                 return {}
         document: Any = result.document
         if isinstance(result, ExplainResult):
-            return {**plain(replace(document, nodes=_shown(document.nodes, document.host))), "verdict": str(result.view().verdict)}
+            others = [node for node in document.nodes if node.name != document.host]
+            fitting, failing = ([node for node in others if node.fits is fits] for fits in (True, False))
+            best = fitting[: max(MOST_ROWS // 2, MOST_ROWS - len(failing))]
+            return {
+                **plain(
+                    replace(
+                        document,
+                        nodes=[
+                            *(node for node in document.nodes if node.name == document.host),
+                            *best,
+                            *failing[: MOST_ROWS - len(best)],
+                        ],
+                    )
+                ),
+                "verdict": str(result.view().verdict),
+            }
         return {**plain(document), "told": list(map(helping_words, result.suggestions))}
 
     def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
@@ -275,11 +290,3 @@ def _row(item: Node | Pod, engine: Engine) -> list[Any]:
     state = engine.pod_state(item) if item.spec.node_name else None
     template = engine.template_of(item) if state is None else state.entry.template
     return [{name: number for name, number in template.requests.items() if number}, item.priority, item.spec.node_name]
-
-
-def _shown(nodes: Sequence[Any], host: str | None) -> list[Any]:
-    """The nodes of an explanation that the page lists: the host, then the best and the nearest, half and half where there are too many."""
-    others = [node for node in nodes if node.name != host]
-    fitting, failing = ([node for node in others if node.fits is fits] for fits in (True, False))
-    best = fitting[: max(MOST_ROWS // 2, MOST_ROWS - len(failing))]
-    return [*(node for node in nodes if node.name == host), *best, *failing[: MOST_ROWS - len(best)]]

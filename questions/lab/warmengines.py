@@ -59,7 +59,47 @@ class WarmEngines:
         key = spec.version, spec.switches
         before = self._known.pop(key, None)
         with settled():
-            engine = self._told(state, spec, scenario, before)
+            events = (
+                None
+                if before is None
+                else events_between(before.objects, scenario.objects, before.engine.cache)
+            )
+            if before is None or events is None:
+                engine = spec.engine(scenario.config_maps)
+                EventFeed(engine).put_all(scenario.objects)
+            else:
+                others = any(
+                    not is_handed_on(item)
+                    for found in differing(before.objects, scenario.objects)
+                    for item in found.values()
+                )
+                # What no answer depends on, and what is not the scheduler's.
+                plain, other = (
+                    replace(
+                        one,
+                        edits=(),
+                        pods=(),
+                        order="input",
+                        scheduler={
+                            name: value
+                            for name, value in one.scheduler.items()
+                            if name not in ("tie_break", "seed")
+                        },
+                    )
+                    for one in (before.state, state)
+                )
+                knows_rest = not others and plain == replace(other, weights=plain.weights)
+                engine = before.engine
+                same = knows_rest and plain == other and before.state.scheduler == state.scheduler
+                if not same or state.scheduler.get("tie_break") == "random" or spec.equivalence_cache:
+                    wanted = (
+                        spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
+                    )
+                    engine = spec.engine_of(wanted, reuse_snapshot_of=engine, reuse_answers=knows_rest)
+                tell(EventFeed(engine), events)
+                if not knows_rest:
+                    EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
+            engine.told = scenario.objects
             with engine.savepoint():
                 yield engine
                 # Ports that are taken back are in another order than they came.
@@ -71,31 +111,6 @@ class WarmEngines:
                 self._known[key] = KnownCluster(engine, state, scenario.objects, placed)
                 if len(self._known) > MOST_ENGINES:
                     del self._known[next(iter(self._known))]
-
-    def _told(self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None) -> Engine:
-        events = None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
-        if before is None or events is None:
-            engine = spec.engine(scenario.config_maps)
-            EventFeed(engine).put_all(scenario.objects)
-        else:
-            others = any(not is_handed_on(item) for found in differing(before.objects, scenario.objects) for item in found.values())
-            # What no answer depends on, and what is not the scheduler's.
-            plain, other = (replace(one, edits=(), pods=(), order="input", scheduler=_lasting(one)) for one in (before.state, state))
-            knows_rest = not others and plain == replace(other, weights=plain.weights)
-            engine = before.engine
-            same = knows_rest and plain == other and before.state.scheduler == state.scheduler
-            if not same or state.scheduler.get("tie_break") == "random" or spec.equivalence_cache:
-                wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
-                engine = spec.engine_of(wanted, reuse_snapshot_of=engine, reuse_answers=knows_rest)
-            tell(EventFeed(engine), events)
-            if not knows_rest:
-                EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
-        engine.told = scenario.objects
-        return engine
-
-
-def _lasting(state: LabState) -> dict[str, Any]:
-    return {name: value for name, value in state.scheduler.items() if name not in ("tie_break", "seed")}
 
 
 def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
@@ -18,8 +18,8 @@ from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Counts, Meta, Record, UnsetType, replace, says
 from ...api.words import count_of
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
-from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.explain.faileddemands import spread_counts
+from ...simulation.input import Input
 from ...simulation.nodekinds import HOSTNAME, NodeKind, new_node
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
@@ -27,8 +27,6 @@ from ..capacity.question import CapacityQuestion
 from .search import Demand, MixesFound, MixSearch, MixTrial, MixTrials, NewNode, PodShape, PodWithoutNode
 
 LIKE = "like:"
-WANTED = "expected a file with one Node, or like:NODE"
-WANTED_COST = "expected a number above 0"
 
 
 class NewNodeError(KubeclassicError):
@@ -39,34 +37,43 @@ class NewNodeError(KubeclassicError):
 
 
 def kinds_of(
-    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal],
-    daemons: Callable[[NodeKind], tuple[Pod, ...]],
-) -> tuple[NodeKind, ...]:  # fmt: skip
+    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal]
+) -> list[NodeKind]:  # fmt: skip
     """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is from.
 
-    *known*: the cluster's objects. *costs*: name -> cost of one node. *daemons*: what DaemonSets run on a node of a kind. Raises
-    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
+    *known*: the cluster's objects. *costs*: name -> cost of one node. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
+    cannot be added.
     """
-    taken = frozenset(item.name for item in known if isinstance(item, Node))
-    read = [_like(part, known) if isinstance(part, str) else _of_file(*part) for part in given]
-    if not read:
-        raise NewNodeError(f"add-node: {WANTED}, got none")
-    names = [kind.name for kind in read]
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise NewNodeError(f"add-node: expected different names, got {name} twice: new nodes are named after them")
-        seen.add(name)
-    priced = _with_costs(read, costs)
-    named = [attrs.evolve(kind, taken=taken | {other.name for other in read if other is not kind}) for kind in priced]
-    return tuple(attrs.evolve(kind, daemons=daemons(kind)) for kind in named)
-
-
-def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
-    name, nodes = text.removeprefix(LIKE), [item.name for item in known if isinstance(item, Node)]
-    if name not in nodes:
-        raise UnknownNameError(f'add-node: expected the name of a node after {LIKE}, got "{text}"{did_you_mean(name, nodes)}')
-    return NodeKind.like(name, known)
+    nodes = [item.name for item in known if isinstance(item, Node)]
+    kinds = dict[str, NodeKind]()
+    for part in given:
+        if isinstance(part, str):
+            name = part.removeprefix(LIKE)
+            if name not in nodes:
+                near = did_you_mean(name, nodes)
+                raise UnknownNameError(f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}')
+            kind = NodeKind.like(name, known)
+        else:
+            kind = _of_file(*part)
+        if kind.name in kinds:
+            raise NewNodeError(f"add-node: expected different names, got {kind.name} twice: new nodes are named after them")
+        kinds[kind.name] = kind
+    if not kinds:
+        raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
+    # All kinds have a cost, or none has and each node counts 1.
+    found: dict[str, Decimal] = {}
+    for text, cost in costs.items():
+        name = text.removeprefix(LIKE)
+        if name not in kinds or (name != text and not kinds[name].is_copy):
+            raise UnknownNameError(f'cost: expected the name of a node to add, got "{text}"{did_you_mean(text, kinds)}')
+        found[name] = cost
+    lacking = next((name for name in kinds if found and name not in found), None)
+    if lacking is not None:
+        raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking}")
+    return [
+        attrs.evolve(kind, cost=found.get(name, Decimal(1)), taken=frozenset(nodes).union(kinds.keys() - {name}))
+        for name, kind in kinds.items()
+    ]
 
 
 def _of_file(where: str, loaded: Loaded) -> NodeKind:
@@ -91,7 +98,7 @@ def read_cost(name: str, value: Any) -> Decimal:
     except InvalidOperation:
         cost = Decimal(0)
     if not cost.is_finite() or not 0 < cost < Decimal(10) ** 15 or int(cost.as_tuple().exponent) < -9:
-        raise NewNodeError(f"cost: {WANTED_COST}, got {name}={value}")
+        raise NewNodeError(f"cost: expected a number above 0, got {name}={value}")
     return cost
 
 
@@ -102,9 +109,9 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
     """
     found: dict[str, Decimal] = {}
-    for part in (part for text in texts for part in text.split(",")):
-        name, equals, number = part.rpartition("=")
-        if not equals or not name:
+    for part in ",".join(texts).split(",") if texts else ():
+        name, _, number = part.rpartition("=")
+        if not name:
             raise NewNodeError(f'cost: expected NAME=NUMBER, got "{part}"')
         if name in found:
             raise NewNodeError(f"cost: expected each once, got {name} twice")
@@ -112,49 +119,24 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     return found
 
 
-def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list[NodeKind]:
-    """*kinds* with their costs: all have one, or none has and each node counts 1."""
-    names = {kind.name: kind for kind in kinds}
-    found: dict[str, Decimal] = {}
-    for given, cost in costs.items():
-        name = given.removeprefix(LIKE) if names.get(given.removeprefix(LIKE), kinds[0]).is_copy else given
-        if name not in names:
-            raise UnknownNameError(f'cost: expected the name of a node to add, got "{given}"{did_you_mean(given, names)}')
-        found[name] = cost
-    lacking = [name for name in names if found and name not in found]
-    if lacking:
-        raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking[0]}")
-    return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]
-
-
 # --- the pods of DaemonSets -----------------------------------------------------------------------------------------
 
 
-@attrs.frozen(eq=False)
-class DaemonPods:
-    """What the DaemonSets of *scenario* run on nodes that come to it; *priorities*: whether gate PodPriority is on."""
-
-    scenario: Scenario
-    defaults: bool = True
-    priorities: bool = True
-
-    def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
-        """The pods on each node of *kind*, with the names of their DaemonSets."""
-        manifests, _ = each_once(self.scenario.daemon_sets)
-        described = {identity_of(manifest)[1:] for manifest in manifests}
-        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
-        sampled = kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described)
-        return tuple(sorted((*self._described(kind, manifests), *sampled), key=lambda pod: pod.key))
-
-    def _described(self, kind: NodeKind, manifests: Sequence[Mapping[str, Any]]) -> Iterator[Pod]:
-        (name,) = kind.names(1)
-        node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
-        for manifest in manifests:
-            made = expand([manifest], Known(nodes=(node,)), strict=self.defaults).objects
-            pods = [item for item in made if isinstance(item, Pod)]
-            admitted = admit(pods, self.scenario.objects, priorities=self.priorities).objects if self.defaults else tuple(pods)
-            for pod in (item for item in admitted if isinstance(item, Pod)):
-                yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
+def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
+    """The pods that the DaemonSets of *scenario* run on a node of *kind*, with the names of their DaemonSets."""
+    manifests, _ = each_once(scenario.daemon_sets)
+    described = {identity_of(manifest)[1:] for manifest in manifests}
+    everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
+    found = list(kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described))
+    (name,) = kind.names(1)
+    node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
+    for manifest in manifests:
+        made = expand([manifest], Known(nodes=(node,)), strict=defaults).objects
+        pods = [item for item in made if isinstance(item, Pod)]
+        for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
+            if isinstance(pod, Pod):
+                found.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))
+    return tuple(sorted(found, key=lambda pod: pod.key))
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -268,27 +250,40 @@ def number_of(number: Decimal) -> int | float:
 
 
 def nodes_to_add(
-    question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
-    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, on_progress: Callable[[int], None] | None = None,
+    question: CapacityQuestion, given: Input, kinds: Sequence[NodeKind], *, most_nodes: int | None,
+    on_progress: Callable[[int], None],
 ) -> tuple[NewNodesDocument, dict[str, str]]:  # fmt: skip
-    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node; and why the others find none, by pod.
+    """A mix of *kinds* of nodes with which the pods of *question* find a node; and why the others find none, by pod.
 
-    *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
-    a kind. *most_nodes*: more are not added; by default as many as there are pods.
-    Raises :class:`~.kinds.NewNodeError` for a number below 1, and for copies without a number of them.
+    *given*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as there are pods.
     """
-    kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
-    if question.templates and question.limit is None:
-        raise NewNodeError("pods: expected the number of copies that new nodes are for, got none")
+    scenario, spec = given.scenario, given.spec
+    run = {"defaults": question.admits, "priorities": spec.keeps_priorities}
+    kinds = [attrs.evolve(kind, daemons=daemons_on(kind, scenario, **run)) for kind in kinds]
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
-    copies = [pod for _, pod in trials.copies()] if question.templates else []
+    copies = [pod for _, pod in trials.copies()]
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     demand, most = Demand.of(trials, [*waiting, *copies]), most_nodes or max(trials.wanted, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
-    found = MixSearch(trials, demand, demand.prices, most, sets_aside=not question.templates).run()
-    without = dict(_without_place(kinds, demand.shapes, found))
+    found = MixSearch(trials, demand, most, sets_aside=not question.templates).run()
+    without = _without_place(kinds, demand.shapes, found)
     wanted = _wanted_domains(trials, found) if without and not question.templates else {}
-    return replace(_document(spec.version, kinds, demand.shapes, found, without, most), wanted_domains=wanted or UNSET), without
+    best = found.best
+    counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
+    added = tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
+    unused = [at for at, (_, count) in enumerate(counts) if added and not count]
+    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
+    document = NewNodesDocument(
+        warnings=(), release=spec.version, added=added, placed=best.is_placed and not found.stuck,
+        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
+        not_taken=tuple(_not_taken(kinds, at, demand.shapes, found) for at in sorted(unused, key=lambda at: kinds[at].cost)),
+        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
+        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
+        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
+        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
+        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated, wanted_domains=wanted or UNSET,
+    )  # fmt: skip
+    return document, without
 
 
 def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
@@ -308,38 +303,15 @@ def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
     return dict(wanted)
 
 
-def _document(
-    release: str, kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound, without: Mapping[str, str], most: int
-) -> NewNodesDocument:
-    best = found.best
-    counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
-    added = tuple(
-        AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count
-    )
-    unused = sorted((at for at, (_, count) in enumerate(counts) if not count), key=lambda at: kinds[at].cost) if added else []
-    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
-    return NewNodesDocument(
-        warnings=(), release=release, added=added, placed=best.is_placed and not found.stuck,
-        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
-        not_taken=tuple(_not_taken(kinds, at, shapes, found) for at in unused),
-        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
-        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
-        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
-        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
-        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated,
-    )  # fmt: skip
-
-
 def _mix(kinds: Sequence[NodeKind], trial: MixTrial) -> dict[str, int]:
     return {kind.name: count for kind, count in zip(kinds, trial.mix, strict=True)}
 
 
 def left(trial: MixTrial) -> str:
     """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
-    first = trial.missing[0] if trial.missing else None
-    if first is None:
+    if not trial.missing:
         return "all pods find a node"
-    number = len(trial.missing)
+    number, first = len(trial.missing), trial.missing[0]
     return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
@@ -356,11 +328,13 @@ def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], f
     return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
 
 
-def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> Iterator[tuple[str, str]]:
+def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> dict[str, str]:
     """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
-    refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
+    refused, without = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}, dict[str, str]()
     for one in (*found.stuck, *found.best.missing):
         told: dict[str, list[str]] = {}
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
             told.setdefault(why, []).append(kind.name)
-        yield one.pod, "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items()) or one.message
+        words = "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
+        without[one.pod] = words or one.message
+    return without

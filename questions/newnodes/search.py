@@ -6,6 +6,7 @@ found does, and with one node fewer of any of its kinds it does not: both were s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -24,13 +25,12 @@ from ...simulation.nodekinds import NodeKind
 from ...simulation.nodesbyuse import FreeRoom
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from ..capacity.answer import count_copies
+from ..capacity.answer import Counting
 from ..capacity.question import CapacityQuestion
 
 Mix: TypeAlias = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
 NOT_TRIED = "not tried: a copy before it found no node"
-NO_NODE = "found no node"
 
 
 class PodWithoutNode(Record):
@@ -94,10 +94,31 @@ class MixTrials:
 
     def of(self, mix: Mix) -> MixTrial:
         """What comes of *mix*: simulated once."""
-        if mix not in self.known:
-            self.known[mix] = self._simulated(mix)
-            if self.on_progress is not None:
-                self.on_progress(len(self.known))
+        if mix in self.known:
+            return self.known[mix]
+        engine, scenario, question = self.new_engine(), self.scenario(mix), self.question
+        with settled():
+            if question.templates:
+                missing, evicted = self._copies(engine, scenario)
+            else:
+                simulation = Simulation(scenario, engine, question.order)
+                for _ in simulation.decisions():
+                    pass
+                outcomes, evicted = simulation.outcomes.values(), dict(simulation.evicted)
+                missing = [PodWithoutNode(found.pod.key, found.error or "") for found in outcomes if found.word != "placed"]
+        counted, nodes = tuple(found for found in missing if found.pod not in self.hopeless), list[NewNode]()
+        room = FreeRoom.of(engine)
+        for kind, count in zip(self.kinds, mix, strict=True):
+            for name in kind.names(count):
+                at = room.names.index(name)
+                requested, allocatable = (
+                    dict(zip(room.resources, amounts[:, at].tolist(), strict=True)) for amounts in (room.requested, room.allocatable)
+                )
+                pods = int(room.requested[-1, at]) - len(kind.daemons)
+                nodes.append(NewNode(name, kind.name, pods, requested, allocatable))
+        self.known[mix] = MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=tuple(nodes), evicted=evicted)
+        if self.on_progress is not None:
+            self.on_progress(len(self.known))
         return self.known[mix]
 
     def scenario(self, mix: Mix) -> Scenario:
@@ -112,62 +133,25 @@ class MixTrials:
         copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
         return copies + (waiting if self.question.pending_first or not self.question.templates else 0) - len(self.hopeless)
 
-    def _simulated(self, mix: Mix) -> MixTrial:
-        engine = self.new_engine()
-        with settled():
-            missing, evicted = self._copies(mix, engine) if self.question.templates else self._waiting(mix, engine)
-        counted = tuple(found for found in missing if found.pod not in self.hopeless)
-        return MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=_new_nodes(engine, self.kinds, mix), evicted=evicted)
-
-    # --- pods that wait ---------------------------------------------------------------------------------------------
-
-    def _waiting(self, mix: Mix, engine: Engine) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
-        simulation = Simulation(self.scenario(mix), engine, self.question.order)
-        for _ in simulation.decisions():
-            pass
-        outcomes = simulation.outcomes.values()
-        missing = [PodWithoutNode(found.pod.key, found.error or "") for found in outcomes if found.word != "placed"]
-        return missing, dict(simulation.evicted)
-
-    # --- copies -----------------------------------------------------------------------------------------------------
-
-    def _copies(self, mix: Mix, engine: Engine) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
-        counted = count_copies(attrs.evolve(self.question, scenario=self.scenario(mix)), engine)
+    def _copies(self, engine: Engine, scenario: Scenario) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
+        counted = Counting(attrs.evolve(self.question, scenario=scenario), engine).count()
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
-            PodWithoutNode(pod.key, f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
+            PodWithoutNode(pod.key, f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else "found no node")
             for pod in waiting if engine.pod_state(pod) is None
         ]  # fmt: skip
-        lacking = self._lacking([placed.fits for placed in counted.placed])
-        missing += [PodWithoutNode(pod.key, NOT_TRIED if number else counted.stop.message) for number, pod in enumerate(lacking)]
-        return missing, counted.evicted
-
-    def _lacking(self, fits: Sequence[int]) -> list[Pod]:
-        """The copies that are not there: first that of the template whose turn it was."""
-        seen, lacking = [0] * len(fits), []
+        # The copies that are not there: first that of the template whose turn it was.
+        seen, why = [0] * len(counted.placed), counted.stop.message
         for at, pod in self.copies():
             seen[at] += 1
-            if seen[at] > fits[at]:
-                lacking.append(pod)
-        return lacking
+            if seen[at] > counted.placed[at].fits:
+                missing.append(PodWithoutNode(pod.key, why))
+                why = NOT_TRIED
+        return missing, counted.evicted
 
     def copies(self) -> Iterator[tuple[int, Pod]]:
         """Each copy that is wanted, with the number of its template, in the order in which they come."""
         return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
-
-
-def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[NewNode, ...]:
-    room = FreeRoom.of(engine)
-    column = {name: at for at, name in enumerate(room.names)}
-    found = []
-    for kind, count in zip(kinds, mix, strict=True):
-        for name in kind.names(count):
-            requested, allocatable = (
-                dict(zip(room.resources, amounts[:, column[name]].tolist(), strict=True)) for amounts in (room.requested, room.allocatable)
-            )
-            pods = int(room.requested[-1, column[name]]) - len(kind.daemons)
-            found.append(NewNode(name=name, node=kind.name, pods=pods, requested=requested, allocatable=allocatable))
-    return tuple(found)
 
 
 # --- the search -------------------------------------------------------------------------------------------------------
@@ -194,53 +178,43 @@ class Demand:
     @classmethod
     def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
         """That of *pods*, in shapes in the order in which they first occur."""
-        alone = [_lone(trials, kind) for kind in trials.kinds]
-        grouped: dict[object, list[Pod]] = {}
+        question, runs, rooms = trials.question, list[Run](), []
+        others: list[KubeObject] = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
+        others += [item for template in question.templates for item in (*template.objects, *template.copy(0)[1])]
+        for kind in trials.kinds:
+            # A scheduler of one new node, and nothing else that takes room.
+            run = Run(trials.new_engine(), details=False)
+            for item in (*others, *kind.copies(1)):
+                run.put(item)
+            room = FreeRoom.of(run.engine)
+            runs.append(run)
+            rooms.append(dict(zip(room.resources, room.free[:, 0].tolist(), strict=True)))
+        template_of, grouped = runs[0].engine.template_of, dict[object, list[Pod]]()
         for pod in pods:
-            grouped.setdefault(alone[0].engine.template_of(pod), []).append(pod)
+            grouped.setdefault(template_of(pod), []).append(pod)
         shapes = []
         for members in grouped.values():
-            requests = {**alone[0].engine.template_of(members[0]).requests, PODS: 1}
-            asked = [run.ask(members[0]) for run in alone]
+            requests = {**template_of(members[0]).requests, PODS: 1}
+            asked = [run.ask(members[0]) for run in runs]
             refusals = tuple("" if found.host is not None else ", ".join(found.reasons) for found in asked)
             shapes.append(PodShape(keys=tuple(pod.key for pod in members), requests=requests, refusals=refusals))
-        return cls(shapes, [_free(run) for run in alone], [kind.cost for kind in trials.kinds])
+        return cls(shapes, rooms, [kind.cost for kind in trials.kinds])
 
     def needed(self, keys: Collection[str], only: int | None = None) -> Mix:
         """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for it, or of the kind *only*."""
         wanted, kinds = set(keys), range(len(self.rooms)) if only is None else (only,)
-        asked: list[dict[str, int]] = [{} for _ in self.rooms]
+        asked: list[Counter[str]] = [Counter() for _ in self.rooms]
         for shape in self.shapes:
-            count = sum(key in wanted for key in shape.keys)
-            worth = {at: self._fits(shape, at) / self.prices[at] for at in kinds}
+            count, worth = sum(key in wanted for key in shape.keys), dict[int, tuple[bool, Decimal]]()
+            for at in kinds:
+                fits = (Decimal(self.rooms[at].get(name, 0)) / amount for name, amount in shape.requests.items() if amount)
+                worth[at] = not shape.refusals[at], min(fits, default=Decimal(1)) / self.prices[at]
             if count and worth:
-                into = asked[max(worth, key=lambda at: (not shape.refusals[at], worth[at]))]
-                for name, amount in shape.requests.items():
-                    into[name] = into.get(name, 0) + count * amount
+                asked[max(worth, key=worth.__getitem__)].update({name: count * amount for name, amount in shape.requests.items()})
         return tuple(
             max((ceil(Decimal(amount) / room[name]) for name, amount in into.items() if room.get(name)), default=int(bool(into)))
             for into, room in zip(asked, self.rooms, strict=True)
         )
-
-    def _fits(self, shape: PodShape, at: int) -> Decimal:
-        room = self.rooms[at]
-        return min((Decimal(room.get(name, 0)) / amount for name, amount in shape.requests.items() if amount), default=Decimal(1))
-
-
-def _lone(trials: MixTrials, kind: NodeKind) -> Run:
-    """A scheduler of one new node, and nothing else that takes room."""
-    question = trials.question
-    others: list[KubeObject] = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
-    templates = [item for template in question.templates for item in (*template.objects, *template.copy(0)[1])]
-    run = Run(trials.new_engine(), details=False)
-    for item in (*others, *templates, *kind.copies(1)):
-        run.put(item)
-    return run
-
-
-def _free(run: Run) -> dict[str, int]:
-    room = FreeRoom.of(run.engine)
-    return {resource: int(room.free[row, 0]) for row, resource in enumerate(room.resources)}
 
 
 WORK = 20_000
@@ -266,14 +240,13 @@ class MixesFound:
 
 @attrs.define(eq=False)
 class MixSearch:
-    """Searches among *trials*; *prices*: what a node of each kind costs; *most_nodes*: at most that many new nodes.
+    """Searches among *trials* for the mix that *demand* needs, of at most *most_nodes* new nodes.
 
     *sets_aside*: where no mix does for all pods, look for one that does for those that find a node in the best of them.
     """
 
     trials: MixTrials
     demand: Demand
-    prices: Sequence[Decimal]
     most_nodes: int
     sets_aside: bool = False
 
@@ -292,7 +265,7 @@ class MixSearch:
 
     def _key(self, mix: Mix) -> tuple[Decimal, int]:
         """What *mix* costs, and how many nodes it has."""
-        return sum((count * price for count, price in zip(mix, self.prices, strict=True)), Decimal(0)), sum(mix)
+        return sum((count * price for count, price in zip(mix, self.demand.prices, strict=True)), Decimal(0)), sum(mix)
 
     def _does(self, mix: Mix) -> bool:
         return self.trials.of(mix).is_placed
@@ -301,7 +274,7 @@ class MixSearch:
 
     def _starts(self) -> Iterator[Mix]:
         """Mixes that may do: of all kinds and of each alone, from what pods request on; then as many nodes as allowed."""
-        kinds = len(self.prices)
+        kinds = len(self.demand.prices)
         none = (0,) * kinds
         if self._does(none):
             yield none
@@ -316,7 +289,7 @@ class MixSearch:
 
     def _grown(self, only: int | None) -> Mix | None:
         """A mix that does, of the kind *only* or of all, to which what the pods need that are left is added step by step."""
-        mix, step = (0,) * len(self.prices), 1
+        mix, step = (0,) * len(self.demand.prices), 1
         while not (trial := self.trials.of(mix)).is_placed:
             more = self.demand.needed([missing.pod for missing in trial.missing], only)
             if not any(more):
@@ -334,7 +307,7 @@ class MixSearch:
 
     def _trimmed(self, mix: Mix) -> Mix:
         """*mix* with as few nodes of each kind as do while the others stay: by halves, then one by one."""
-        for at in sorted(range(len(mix)), key=lambda at: -self.prices[at]):
+        for at in sorted(range(len(mix)), key=lambda at: -self.demand.prices[at]):
             low, high = -1, mix[at]  # low nodes of this kind are too few, as far as can be guessed
             while high - low > 1:
                 middle = (low + high) // 2
@@ -359,10 +332,11 @@ class MixSearch:
 
     def _swaps(self, mix: Mix) -> Iterator[Mix]:
         """Mixes with up to :data:`SWAPPED` nodes of a kind less and as many of another more as cost less than these."""
+        prices = self.demand.prices
         for out, count in enumerate(mix):
             for gone in range(1, min(count, SWAPPED) + 1):
                 for into in (into for into in range(len(mix)) if into != out):
-                    come = ceil(gone * self.prices[out] / self.prices[into]) - 1
+                    come = ceil(gone * prices[out] / prices[into]) - 1
                     changed = list(mix)
                     changed[out], changed[into] = count - gone, mix[into] + min(come, self.most_nodes - sum(mix) + gone)
                     yield tuple(changed)

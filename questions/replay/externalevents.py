@@ -6,12 +6,13 @@ Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and schedule
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import attrs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import toleration_tolerates
-from ...api.objects import Condition, KubeObject, Node, Pod, Taint
+from ...api.objects import KubeObject, Node, Pod, Taint
 from ...exceptions import ManifestError
 from ...simulation.drainrules import is_mirror, stays_with_node
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles
@@ -41,23 +42,23 @@ class ExternalEvents:
 
     def apply(self, event: Event) -> None:
         """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not exist."""
-        item = event.item
+        item, cluster = event.item, self.cluster
+        current = cluster.node(item.name) if isinstance(item, Node) else None
         if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
-            current = self.cluster.node(item.name)
             if current is None:
                 raise ManifestError(f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}")
             {DELETE: self.remove, DRAIN: self.drain, FAIL: self.fail, RECOVER: self.recover}[event.verb](current)
         elif event.verb == DELETE:
             self.delete(item)
         elif isinstance(item, Pod) and item.key in self.pods.all:
-            self._update(self.pods.all[item.key], item)
+            self._update(item)
         elif isinstance(item, Pod):
             if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
                 self.pods.arrive(item, event.lifetime)
         elif isinstance(item, Node):
-            if event.where and self.cluster.node(item.name) is None:
-                self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
-            self.cluster.put(item)
+            if event.where and current is None:
+                cluster.note(NodeEvent(event="NodeAdded", node=item.name))
+            cluster.put(item)
         elif not self.volumes.made_claim(item):
             self.create(item)
 
@@ -77,9 +78,9 @@ class ExternalEvents:
         else:
             self.volumes.delete(item)
 
-    def _update(self, life: PodLifecycle, pod: Pod) -> None:
+    def _update(self, pod: Pod) -> None:
         """A pod changes; its node, its status and its deletion stay as the replay has them."""
-        current = self.cluster.pod(life.key)
+        current = self.cluster.pod(pod.key)
         if current is None or current.is_terminating:
             return
         spec = replace(pod.spec, node_name=current.spec.node_name)
@@ -92,20 +93,16 @@ class ExternalEvents:
 
     def drain(self, node: Node) -> None:
         """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets say."""
-        self.cluster.note(NodeEvent(event="NodeDrained", node=node.name))
-        spec = replace(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
-        self.cluster.write(replace(node, spec=spec))
+        self._change(node, "NodeDrained", (*node.spec.taints, CORDONED), unschedulable=True)
         for life in self._pods_on(node.name):
             if not stays_with_node(life.original):
                 self.pods.evict(life, reason="node drained")
 
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
-        self.cluster.note(NodeEvent(event="NodeFailed", node=node.name))
         self._count += 1
         self._failures[node.name] = self._count
-        spec = replace(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
-        self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "Unknown"))))
+        self._change(node, "NodeFailed", (*node.spec.taints, *UNREACHABLE), ready="Unknown")
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
@@ -114,10 +111,21 @@ class ExternalEvents:
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
-        self.cluster.note(NodeEvent(event="NodeRecovered", node=node.name))
         self._failures.pop(node.name, None)
-        spec = replace(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
-        self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
+        left = tuple(taint for taint in node.spec.taints if taint not in OURS)
+        self._change(node, "NodeRecovered", left, unschedulable=False, ready="True")
+
+    def _change(
+        self, node: Node, event: Literal["NodeDrained", "NodeFailed", "NodeRecovered"], taints: tuple[Taint, ...], *, ready: str = "",
+        **changes: bool,
+    ) -> None:  # fmt: skip
+        """Write *node* with *taints*, each once, and, where *ready* says so, another status of its condition Ready, if it has that."""
+        self.cluster.note(NodeEvent(event=event, node=node.name))
+        conditions = tuple(
+            replace(condition, status=ready) if ready and condition.type == "Ready" else condition for condition in node.status.conditions
+        )
+        spec = replace(node.spec, taints=tuple(dict.fromkeys(taints)), **changes)
+        self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=conditions)))
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
@@ -148,12 +156,3 @@ class ExternalEvents:
     def _evict_if_deleted(self, life: PodLifecycle) -> None:
         if self.cluster.node(life.node) is None:
             self.pods.evict(life, reason="node deleted")
-
-
-def _with(taints: tuple[Taint, ...], *more: Taint) -> tuple[Taint, ...]:
-    return (*taints, *(taint for taint in more if taint not in taints))
-
-
-def _ready(node: Node, status: str) -> tuple[Condition, ...]:
-    """The node's conditions with Ready set to *status*, where it has that condition."""
-    return tuple(replace(condition, status=status) if condition.type == "Ready" else condition for condition in node.status.conditions)

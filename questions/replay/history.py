@@ -12,7 +12,6 @@ from ...api.objects import Node
 from ...core.arrays.types import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from .inputs.times import plain
-from .ledger import Ledger
 from .replay import Replay
 
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
@@ -30,9 +29,8 @@ def row_of(replay: Replay) -> list[Any]:
     tally, ledger, lost = replay.cluster.tally, replay.cluster.ledger, replay.cluster.fragmentation.by_resource()
     row = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes]
     row += [tally.events["Scheduled"], tally.events["Finished"], tally.evicted]
-    for index in range(len(ledger.resources)):
-        used = int(ledger.in_use[index])
-        row += (int(ledger.capacity[index]), used + int(ledger.waiting[index]), used, round(float(lost[index]), 6))
+    for used, capacity, waiting, share in zip(*ledger.totals.tolist(), ledger.waiting.tolist(), lost.tolist(), strict=True):
+        row += (capacity, used + waiting, used, round(share, 6))
     return row
 
 
@@ -47,13 +45,12 @@ class Series:
 
     def at_instant(self, replay: Replay) -> None:
         """Time is about to pass; the cluster stays as it is until the next instant."""
+        row = row_of(replay)
         if not self.every:
-            self.sink(row_of(replay))
+            self.sink(row)
             return
         ends = [time for time in (replay.next_time(), None if replay.until is None else nanoseconds(replay.until)) if time is not None]
-        upto = min(ends, default=0)
-        row = row_of(replay)
-        while self.next <= replay.cluster.now or self.next < upto:
+        while self.next <= replay.cluster.now or self.next < min(ends, default=0):
             self.sink([plain(self.next / SECOND), *row[1:]])
             self.next += max(nanoseconds(self.every), 1)
 
@@ -75,33 +72,21 @@ class Thinned:
     every: int = 1
     seen: int = 0
     last: list[Any] | None = None
+    """The last row, once no more come, if it was not kept."""
 
-    def add_made(self, make: Callable[[], list[Any]]) -> bool:
-        """One row more, which is made only if it is kept; whether it is. Else :attr:`last` has to be set if it is the last one."""
+    def add(self, make: Callable[[], list[Any]]) -> bool:
+        """One row more, which is made only if it is kept; whether it is."""
         is_kept = self.seen % self.every == 0
+        self.seen += 1
         if is_kept:
-            self.add(make())
-        else:
-            self.seen += 1
+            self.rows.append(make())
+            if len(self.rows) > 2 * ROWS:
+                self.rows, self.every = self.rows[::2], 2 * self.every
         return is_kept
-
-    def add(self, row: list[Any]) -> None:
-        """One row more.
-
-        >>> thinned = Thinned()
-        >>> for time in range(10_000): thinned.add([time])
-        >>> len(thinned.kept()) <= 2 * ROWS + 1, thinned.kept()[0], thinned.kept()[-1]
-        (True, [0], [9999])
-        """
-        if self.seen % self.every == 0:
-            self.rows.append(row)
-        self.seen, self.last = self.seen + 1, row
-        if len(self.rows) > 2 * ROWS:
-            self.rows, self.every = self.rows[::2], 2 * self.every
 
     def kept(self) -> list[list[Any]]:
         """The rows, the last one included."""
-        return self.rows if self.last is None or self.rows[-1] is self.last else [*self.rows, self.last]
+        return self.rows if self.last in (None, self.rows[-1]) else [*self.rows, self.last]
 
 
 @attrs.define(repr=False)
@@ -154,14 +139,11 @@ class ReplayHistory:
 
     def event(self, record: Record) -> None:
         """An event of the journal."""
-        kind = record["event"]
+        kind, time = record["event"], record["time"]
         if kind not in USUAL and len(self.news) < KEPT:
             self.news.append(record)
-        if "pod" in record:
-            self._of_pod(kind, record)
-
-    def _of_pod(self, kind: str, record: Record) -> None:
-        time = record["time"]
+        if "pod" not in record:
+            return
         life = self.lives.setdefault(record["pod"], PodHistory(record["pod"], time))
         match kind:
             case "Arrived":
@@ -176,44 +158,44 @@ class ReplayHistory:
                 life.started = time
             case "Finished" | "Deleted":
                 life.ended = time if life.ended is None else life.ended
-                life.outcome = kind.lower() if life.outcome not in ("finished", "evicted") else life.outcome
+                life.outcome = life.outcome if life.outcome in ("finished", "evicted") else kind.lower()
             case "Preempted" | "Evicted":
-                ran = None if life.started is None else record["time"] - life.started
-                why = record.get("reason", "preempted")
-                found = {"pod": life.pod, "node": record["node"], "time": record["time"], "reason": why, "by": record.get("by"), "ran": ran}
-                self.lost.append(found)
+                ran = None if life.started is None else time - life.started
+                why, by = record.get("reason", "preempted"), record.get("by")
+                self.lost.append({"time": time, "pod": life.pod, "node": record["node"], "reason": why, "by": by, "ran": ran})
                 life.outcome, life.started = "evicted", None
 
     # --- instants ---------------------------------------------------------------------------------------------------
 
     def at_instant(self, replay: Replay) -> None:
         """Time is about to pass."""
-        self._unkept = None if self.series.add_made(lambda: row_of(replay)) else replay.now
+        self._unkept = None if self.series.add(lambda: row_of(replay)) else replay.now
         ledger = replay.cluster.ledger
-        for name in ledger.names[len(self.nodes) :]:
+        for name in [*ledger.columns][len(self.nodes) :]:
             self.nodes[name] = replay.cluster.node(name) or Node()
         if self.first is None and ledger.nodes:
-            self.first = _moment(replay.now, ledger, with_pods=True)
-        if self.fullest is None or int(ledger.in_use[0]) > int(self.fullest.used[0].sum()):
-            self.fullest = _moment(replay.now, ledger, with_pods=False)
+            self.first = _moment(replay, with_pods=True)
+        if self.fullest is None or int(ledger.totals[0, 0]) > int(self.fullest.used[0].sum()):
+            self.fullest = _moment(replay, with_pods=False)
 
     def end(self, replay: Replay) -> None:
         """The replay is over, or was stopped: the series ends with the last instant."""
         if self._unkept is not None:
             self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
-        self.last = _moment(replay.now, replay.cluster.ledger, with_pods=True)
+        self.last = _moment(replay, with_pods=True)
 
     def columns(self, resources: Sequence[str]) -> Record:
         """The series by column, with the share in use."""
-        names = columns(resources)
         rows = self.series.kept()
-        series = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        series = {name: [row[at] for row in rows] for at, name in enumerate(columns(resources))}
         for name in resources:
             pairs = zip(series[f"{name}.used"], series[f"{name}.capacity"], strict=True)
             series[f"{name}.use"] = [used / capacity if capacity else None for used, capacity in pairs]
         return series
 
 
-def _moment(time: float, ledger: Ledger, *, with_pods: bool) -> NodesAt:
-    rows = ledger.rows
-    return NodesAt(time, ledger.allocatable[:, :rows].copy(), ledger.used[:, :rows].copy(), dict(ledger.placed()) if with_pods else None)
+def _moment(replay: Replay, *, with_pods: bool) -> NodesAt:
+    ledger = replay.cluster.ledger
+    count = len(ledger.columns)
+    placed = {key: at for key, (at, _) in ledger.pods.items() if at >= 0} if with_pods else None
+    return NodesAt(replay.now, ledger.allocatable[:, :count].copy(), ledger.used[:, :count].copy(), placed)

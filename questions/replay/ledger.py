@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -30,51 +30,22 @@ class Ledger:
     used: Ints = attrs.field(init=False)
     waiting: Ints = attrs.field(init=False)
     totals: Ints = attrs.field(init=False)
-    """int64[2, R]: ``in_use``, what the pods on nodes ask for together; and ``capacity``, what the nodes have together."""
+    """int64[2, R]: what the pods on nodes ask for together, and what the nodes have together."""
     nodes: int = 0
     waiting_pods: int = 0
-    _rows: dict[str, int] = attrs.field(factory=dict)
+    columns: dict[str, int] = attrs.field(factory=dict)
+    """Node that is there, or was -> its column of the arrays."""
     _known: set[int] = attrs.field(factory=set)
-    """Rows whose node exists."""
-    _pods: dict[str, tuple[int, Ints]] = attrs.field(factory=dict)
-    """Pod -> its row, -1 while it waits, and what it asks for."""
+    """Columns whose node exists."""
+    pods: dict[str, tuple[int, Ints]] = attrs.field(factory=dict)
+    """Pod -> its node's column, -1 while it waits, and what it asks for."""
     touched: set[int] = attrs.field(factory=set)
-    """Rows that changed since fragmentation was last computed."""
+    """Columns that changed since fragmentation was last computed."""
 
     def __attrs_post_init__(self) -> None:
         self.allocatable = np.zeros((len(self.resources), 8), np.int64)
         self.used = np.zeros((len(self.resources), 8), np.int64)
         self.waiting, self.totals = np.zeros(len(self.resources), np.int64), np.zeros((2, len(self.resources)), np.int64)
-
-    @property
-    def in_use(self) -> Ints:
-        """What the pods on nodes ask for together: int64[R]."""
-        found: Ints = self.totals[0]
-        return found
-
-    @property
-    def capacity(self) -> Ints:
-        """What the nodes have together: int64[R]."""
-        found: Ints = self.totals[1]
-        return found
-
-    @property
-    def rows(self) -> int:
-        """How many columns of the arrays are in use."""
-        return len(self._rows)
-
-    @property
-    def names(self) -> list[str]:
-        """The nodes that there are or were, by column of the arrays."""
-        return list(self._rows)
-
-    def placed(self) -> Iterator[tuple[str, int]]:
-        """The pods that have a node, each with the column of its node."""
-        return ((key, row) for key, (row, _) in self._pods.items() if row >= 0)
-
-    def row_of(self, name: str) -> int:
-        """The column of a node in the arrays."""
-        return self._rows[name]
 
     def vector(self, amounts: Mapping[str, int]) -> Ints:
         """Amounts by name as int64[R]; the pod itself is one of ``pods``, and resources without a place in R are left out."""
@@ -83,63 +54,64 @@ class Ledger:
     @property
     def placed_pods(self) -> int:
         """How many pods have a node."""
-        return len(self._pods) - self.waiting_pods
+        return len(self.pods) - self.waiting_pods
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def put_node(self, node: Node) -> None:
         """A node was added or changed."""
-        row, amounts = self._row(node.name), of_node(node.status.allocatable)
-        self.nodes += row not in self._known
-        self._known.add(row)
-        self._set_capacity(row, np.array([amounts.get(name, 0) for name in self.resources], np.int64))
+        amounts = of_node(node.status.allocatable)
+        self._set_node(node.name, np.array([amounts.get(name, 0) for name in self.resources], np.int64), True)
 
     def drop_node(self, name: str) -> None:
         """A node is gone; its pods still exist."""
-        row = self._row(name)
-        self.nodes -= row in self._known
-        self._known.discard(row)
-        self._set_capacity(row, np.zeros(len(self.resources), np.int64))
+        self._set_node(name, np.zeros(len(self.resources), np.int64), False)
 
-    def _set_capacity(self, row: int, amounts: Ints) -> None:
-        self.totals[1] += amounts - self.allocatable[:, row]
-        self.allocatable[:, row] = amounts
+    def _set_node(self, name: str, amounts: Ints, exists: bool) -> None:
+        at = self._column(name)
+        if exists:
+            self._known.add(at)
+        else:
+            self._known.discard(at)
+        self.nodes = len(self._known)
+        self.totals[1] += amounts - self.allocatable[:, at]
+        self.allocatable[:, at] = amounts
 
-    def _row(self, name: str) -> int:
-        row = self._rows.setdefault(name, len(self._rows))
-        self.allocatable, self.used = grown(self.allocatable, row + 1), grown(self.used, row + 1)
-        self.touched.add(row)
-        return row
+    def _column(self, name: str) -> int:
+        at = self.columns.setdefault(name, len(self.columns))
+        self.allocatable, self.used = grown(self.allocatable, at + 1), grown(self.used, at + 1)
+        self.touched.add(at)
+        return at
 
     # --- pods -------------------------------------------------------------------------------------------------------
 
     def wait(self, key: str, asked: Ints) -> None:
         """A pod waits for a node."""
         self.leave(key)
-        self._pods[key] = -1, asked
+        self.pods[key] = -1, asked
         self.waiting += asked
         self.waiting_pods += 1
 
     def place(self, key: str, node: str, asked: Ints) -> None:
         """A pod has a node."""
         self.leave(key)
-        row = self._row(node)
-        self._pods[key] = row, asked
-        self.used[:, row] += asked
+        at = self._column(node)
+        self.pods[key] = at, asked
+        self.used[:, at] += asked
         self.totals[0] += asked
 
     def leave(self, key: str) -> None:
         """A pod is gone, from its node or from those that wait."""
-        row, asked = self._pods.pop(key, (-1, None))
+        at, asked = self.pods.pop(key, (-1, None))
         if asked is None:
             return
-        if row < 0:
+        if at < 0:
             self.waiting -= asked
             self.waiting_pods -= 1
         else:
-            self.used[:, row] -= asked
+            self.used[:, at] -= asked
             self.totals[0] -= asked
-            self.touched.add(row)
+            self.touched.add(at)
 
 
 @attrs.define(eq=False, repr=False)
@@ -183,9 +155,10 @@ class Fragmentation:
             self.asked[place] = asked
             self._unjudged.add(place)
 
-    def _judge(self) -> None:
-        """Judge the nodes that changed, and then the pods, and let the sums follow."""
-        ledger, count = self.ledger, self.ledger.rows
+    def by_resource(self) -> Floats:
+        """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
+        # Judge the nodes that changed, and then the pods, and let the sums follow.
+        ledger, count = self.ledger, len(self.ledger.columns)
         self._misfits, self._weights, self._room = (grown(kept, count) for kept in (self._misfits, self._weights, self._room))
         if ledger.touched:
             rows = np.array(sorted(ledger.touched), np.intp)
@@ -204,10 +177,6 @@ class Fragmentation:
         if self._unjudged:
             self._lost = _lost(self._room, self._weights)
             self._unjudged.clear()
-
-    def by_resource(self) -> Floats:
-        """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
-        self._judge()
         lost, total = np.array(self._lost, np.float64), self._total
         shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
         return shares

@@ -116,22 +116,19 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
-    table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
-    place = path.resolve()
-    scratch = place.with_name(f".{path.name}.part")
+    found = {}
+    for at, name in enumerate(columns):
+        # The numbers of a column are all floats if one of them is.
+        values = [row[at] for row in rows]
+        is_float = any(isinstance(value, float) for value in values)
+        found[name] = [float(value) if is_float and value is not None else value for value in values]
+    place, scratch = path.resolve(), path.resolve().with_name(f".{path.name}.part")
     with os_errors(path):
         try:
-            parquet.write_table(table, scratch)
+            parquet.write_table(pyarrow.table(found), scratch)
             os.replace(scratch, place)
         finally:
             scratch.unlink(missing_ok=True)
-
-
-def _column(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:
-    """A column, whose numbers are all floats if one of them is."""
-    values = [row[column] for row in rows]
-    is_float = any(isinstance(value, float) for value in values)
-    return [None if value is None else float(value) for value in values] if is_float else values
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -154,7 +151,7 @@ def printed(record: EventData) -> None:
 
 @attrs.define(eq=False, repr=False)
 class Recording:
-    """Runs *replay*, which must be new. Files, rows and the history are observers of it."""
+    """Files, rows and the history, which observe *replay*; it must be new."""
 
     replay: Replay
     places: Places
@@ -171,7 +168,8 @@ class Recording:
         """Inside, the files are open. An error leaves none of them; a stop leaves all that was written, in whole lines."""
         replay, places, names = self.replay, self.places, columns(self.replay.inputs.resources)
         events, instants, history = replay.cluster.journal.observers, replay.observers, self.history
-        is_table = places.series is not None and places.series.suffix == PARQUET
+        series, row = places.series, self.rows.append
+        table = series if series is not None and series.suffix == PARQUET else None
         with ExitStack() as files:
 
             def opened(path: Path, form: Callable[[Any], bytes]) -> Callable[[Any], None]:
@@ -181,11 +179,10 @@ class Recording:
             if history is not None:
                 events.append(history.event)
             events.append(self.sink if places.events is None else opened(places.events, as_json_line))
-            row = self.rows.append
-            if places.series is not None and not is_table:
-                row = opened(places.series, as_csv_line)
+            if series is not None and table is None:
+                row = opened(series, as_csv_line)
                 row(names)
-            if places.series is not None or places.keeps_series:
+            if series is not None or places.keeps_series:
                 instants.append(Series(row, places.series_every).at_instant)
             if history is not None:
                 instants.append(history.at_instant)
@@ -193,14 +190,9 @@ class Recording:
             if replay.is_over:  # one that was stopped has no summary
                 replay.settle()
                 replay.cluster.journal.end(summary(replay))
-        if places.series is not None and is_table:
-            write_parquet(places.series, names, self.rows)
+        if table is not None:
+            write_parquet(table, names, self.rows)
         sys.stdout.flush()
-
-    def run(self) -> Iterator[int]:
-        """Go on to the end, or until stopped; yields the number of steps after each."""
-        while not self.stopped and self.replay.step():
-            yield self.replay.steps
 
 
 def summary(replay: Replay) -> ReplaySummary:

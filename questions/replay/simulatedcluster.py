@@ -83,8 +83,9 @@ class ReplayCounts:
         if not self.waits:
             return {}
         ordered = sorted(self.waits)
-        found = {f"p{share}": plain(percentile(ordered, share)) for share in PERCENTILES}
-        return {"mean": plain(float(np.frombuffer(self.waits, np.float64).mean())), **found, "max": plain(ordered[-1])}
+        found = {"mean": float(np.frombuffer(self.waits, np.float64).mean())}
+        found |= {f"p{share}": percentile(ordered, share) for share in PERCENTILES}
+        return {name: plain(seconds) for name, seconds in {**found, "max": ordered[-1]}.items()}
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

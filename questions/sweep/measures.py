@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +13,7 @@ from ...api.meaning.labels import zone_of
 from ...api.objects import Node, Pod
 from ...core.pods.requests import PODS
 from ...simulation.simulate import Simulation
-from ...simulation.summary import Usage, fragmentation, summarise
+from ...simulation.summary import fragmentation, summarise
 from ..replay.replay import Replay
 from ..replay.simulatedcluster import PERCENTILES
 
@@ -53,9 +53,8 @@ def more_is_better(name: str) -> bool | None:
     return None if name == "pods" else name == "placed" or name.endswith(" used")
 
 
-def known_names() -> tuple[str, ...]:
-    """Names to suggest for a wrong one."""
-    return (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods") for what in OF_A_RESOURCE))
+KNOWN = (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods") for what in OF_A_RESOURCE))
+"""Names to suggest for a wrong one."""
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
@@ -68,21 +67,22 @@ EXACT = 15
 
 def simulation_measures(simulation: Simulation) -> Measures:
     """The measures of a finished simulation."""
-    told = summarise(simulation, digits=EXACT)
-    shares = fragmentation(simulation.engine, simulation.scenario.pending)
-    return {
+    told, scenario, outcomes = summarise(simulation, digits=EXACT), simulation.scenario, simulation.outcomes
+    shares = fragmentation(simulation.engine, scenario.pending)
+    # The pods that have a node at the end, and which.
+    there = (item for item in scenario.objects if isinstance(item, Pod) and item.key not in {**simulation.evicted, **outcomes})
+    hosts = [(pod, pod.spec.node_name) for pod in there]
+    hosts += [(outcome.pod, outcome.host) for outcome in outcomes.values() if outcome.host is not None]
+    found = {
         "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable, "gated": told.gated, "waiting": told.waiting,
         "evictions": told.evicted, "fragmentation": _mean(shares.values()),
         "imbalance": _mean(usage.imbalance.standard_deviation for usage in told.resources if usage.resource != PODS),
-        "zone skew": zone_skew(simulation.scenario.nodes, _hosts(simulation)), **dict(_of_usages(told.resources)),
-        **{f"{name} fragmentation": share for name, share in shares.items()},
+        "zone skew": zone_skew(scenario.nodes, hosts),
     }  # fmt: skip
-
-
-def _of_usages(usages: Iterable[Usage]) -> Iterator[tuple[str, float]]:
-    for usage in usages:
-        yield f"{usage.resource} used", round(usage.use, DIGITS)
-        yield f"{usage.resource} imbalance", round(usage.imbalance.standard_deviation, DIGITS)
+    for usage in told.resources:
+        found[f"{usage.resource} used"] = round(usage.use, DIGITS)
+        found[f"{usage.resource} imbalance"] = round(usage.imbalance.standard_deviation, DIGITS)
+    return {**found, **{f"{name} fragmentation": share for name, share in shares.items()}}
 
 
 def _mean(values: Iterable[float]) -> float | None:
@@ -99,27 +99,15 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
     *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
     """
     zones = {node.name: zone for node in nodes if (zone := zone_of(node.labels))}
-    all_zones = sorted(set(zones.values()))
     owned: dict[Any, Counter[str]] = {}
     for pod, host in hosts:
         owner = pod.metadata.controller
         if owner is not None and host in zones:
-            owned.setdefault((pod.namespace, owner.kind, owner.name), Counter())[zones[host]] += 1
-    if len(all_zones) < 2:
+            counts = owned.setdefault((pod.namespace, owner.kind, owner.name), Counter(dict.fromkeys(zones.values(), 0)))
+            counts[zones[host]] += 1
+    if len(set(zones.values())) < 2:
         return None
-    several = (counts for counts in owned.values() if counts.total() > 1)
-    return _mean(max(counts.values()) - min(counts[zone] for zone in all_zones) for counts in several)
-
-
-def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:
-    """The pods that have a node at the end, and which."""
-    gone = simulation.evicted
-    for item in simulation.scenario.objects:
-        if isinstance(item, Pod) and item.key not in gone and item.key not in simulation.outcomes:
-            yield item, item.spec.node_name
-    for outcome in simulation.outcomes.values():
-        if outcome.host is not None:
-            yield outcome.pod, outcome.host
+    return _mean(max(counts.values()) - min(counts.values()) for counts in owned.values() if counts.total() > 1)
 
 
 def replay_measures(replay: Replay) -> Measures:
@@ -171,12 +159,11 @@ def configurations(rows: Sequence[Row], settings: Sequence[str], objectives: Seq
         if row["error"] is None:
             groups.setdefault(tuple(repr(row.get(key)) for key in kept), []).append(row)
     names = short_names([{key: group[0].get(key) for key in kept} for group in groups.values()])
-    return [SweepConfiguration(name, _means(group, objectives)) for name, group in zip(names, groups.values(), strict=True)]
-
-
-def _means(rows: Sequence[Row], objectives: Sequence[str]) -> dict[str, float]:
-    values = {name: [row[name] for row in rows if row[name] is not None] for name in objectives}
-    return {name: round(fmean(found), DIGITS) for name, found in values.items() if found}
+    found = []
+    for name, group in zip(names, groups.values(), strict=True):
+        values = {one: [row[one] for row in group if row[one] is not None] for one in objectives}
+        found.append(SweepConfiguration(name, {one: round(fmean(each), DIGITS) for one, each in values.items() if each}))
+    return found
 
 
 def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
@@ -206,13 +193,14 @@ def short_names(rows: Sequence[Row]) -> list[str]:
         if several > groups:
             kept.append(key)
             groups = several
-    found = [", ".join(_word(key, row[key]) for key in kept) for row in rows]
-    return [name or f"configuration {at + 1}" for at, name in enumerate(found)]
-
-
-def _word(key: str, value: Any) -> str:
-    told = "none" if value is None else str(cell(value))
-    return told if key in SPOKEN and value is not None else f"{key.removeprefix('weights.')} {told}"
+    names = []
+    for at, row in enumerate(rows, 1):
+        words = []
+        for key in kept:
+            told = "none" if row[key] is None else str(cell(row[key]))
+            words.append(told if key in SPOKEN and row[key] is not None else f"{key.removeprefix('weights.')} {told}")
+        names.append(", ".join(words) or f"configuration {at}")
+    return names
 
 
 def cell(value: Any) -> Any:

@@ -19,7 +19,7 @@ from ...framework.options import FIELDS, declared_of
 from ...simulation.input import GivenCluster, parts_of
 from ...simulation.scenario import ORDERS
 from ..replay.inputs.times import DURATION, parse_duration
-from .measures import OF_CLUSTERS, OF_TRACES, WANTED, is_objective, known_names
+from .measures import KNOWN, OF_CLUSTERS, OF_TRACES, WANTED, is_objective
 
 SECTIONS = ("cluster", "pods", "trace", "until", "grid", "runs", "objectives")
 NAME, SEED, ORDER, EDITS, SHUFFLED = "name", "seed", "order", "set", "shuffled"
@@ -121,9 +121,7 @@ def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
     return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
 
 
-def _told(got: Any) -> str:
-    text = json.dumps(got, default=repr) if isinstance(got, list | tuple | dict) else ""
-    return text if 0 < len(text) <= _LONGEST else shown(got)
+
 
 
 @attrs.frozen(repr=False)
@@ -135,7 +133,9 @@ class _Reader:
     def refuse(self, path: str, got: Any, wanted: str, near: str = "") -> NoReturn:
         """Raise the error that *path* has *got*."""
         kind, stop, why = wanted.partition(": ")
-        raise ManifestError(f"{self.where}{path and f': {path}'}: expected {kind}, got {_told(got)}{stop}{why}{near}")
+        text = json.dumps(got, default=repr) if isinstance(got, list | tuple | dict) else ""
+        told = text if 0 < len(text) <= _LONGEST else shown(got)
+        raise ManifestError(f"{self.where}{path and f': {path}'}: expected {kind}, got {told}{stop}{why}{near}")
 
     def spec(self) -> Spec:
         if not isinstance(self.data, Mapping):
@@ -159,7 +159,7 @@ class _Reader:
 
     def _placed(self, key: str) -> GivenCluster:
         """What is given with paths as seen from the current folder; they must exist."""
-        given = self.data.get(key, ())
+        given, found = self.data.get(key, ()), list[Any]()
         if isinstance(given, Cluster):
             return given
         try:
@@ -168,13 +168,15 @@ class _Reader:
             self.refuse(key, given, "a path or a list of paths")
         if key in self.data and not parts:
             self.refuse(key, list(parts), "a path at least")
-        return [self._there(key, part) if isinstance(part, str | os.PathLike) else part for part in parts]
-
-    def _there(self, key: str, part: str | os.PathLike[str]) -> str:
-        place = self.folder / part
-        if not os.path.exists(place):
-            self.refuse(key, os.fspath(part), f"a file or a folder: there is none at {place}")
-        return str(place)
+        for part in parts:
+            if isinstance(part, str | os.PathLike):
+                place = self.folder / part
+                if not os.path.exists(place):
+                    self.refuse(key, os.fspath(part), f"a file or a folder: there is none at {place}")
+                found.append(str(place))
+            else:
+                found.append(part)
+        return found
 
     def _grid(self) -> dict[str, tuple[Any, ...]]:
         given, found = self.data.get("grid", {}), {}
@@ -222,7 +224,7 @@ class _Reader:
         listed = given if isinstance(given, list | tuple) else [given]
         for number, name in enumerate(listed):
             if not is_objective(name):
-                self.refuse(f"objectives[{number}]", name, WANTED, did_you_mean(str(name), known_names()))
+                self.refuse(f"objectives[{number}]", name, WANTED, did_you_mean(str(name), KNOWN))
         if not listed or len(set(listed)) < len(listed):
             self.refuse("objectives", list(listed), "one objective at least, each once")
         return tuple(listed)

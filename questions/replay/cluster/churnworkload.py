@@ -34,17 +34,11 @@ class ChurnWorkload:
     _numbers: dict[str, int] = attrs.field(factory=dict)
     _slots: dict[tuple[int, int, int], KubeObject] = attrs.field(factory=dict)
     """Objects of churn in mode ``recreate``: operation, template, slot -> object."""
+    cluster: SimulatedCluster = attrs.field(init=False)
+    pods: PodLifecycles = attrs.field(init=False)
 
-    @property
-    def cluster(self) -> SimulatedCluster:
-        return self.outside.cluster
-
-    @property
-    def pods(self) -> PodLifecycles:
-        return self.outside.pods
-
-    def start(self) -> None:
-        """Begin with the first operation now."""
+    def __attrs_post_init__(self) -> None:
+        self.cluster, self.pods = self.outside.cluster, self.outside.pods
         if self.operations:
             self.cluster.agenda.put(self.cluster.now, self._advance)
 
@@ -54,9 +48,17 @@ class ChurnWorkload:
 
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
+        outside = self.outside
+        steps: Mapping[str, Callable[[Operation], float | None]] = {
+            "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
+            "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
+            "deleteNodes": partial(self._change_nodes, outside.remove), "drainNodes": partial(self._change_nodes, outside.drain),
+            "failNodes": partial(self._change_nodes, outside.fail), "recoverNodes": partial(self._change_nodes, outside.recover),
+        }  # fmt: skip
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
-            seconds = self._do(operation)
+            self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
+            seconds = steps[operation.opcode](operation)
             if seconds:
                 self.cluster.later(seconds, self._go_on)
                 return
@@ -66,18 +68,6 @@ class ChurnWorkload:
         self.deadline = None
         self.position += 1
         self._advance()
-
-    def _do(self, operation: Operation) -> float:
-        """Do one operation; answers how many seconds later the next one comes."""
-        self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
-        outside = self.outside
-        steps: Mapping[str, Callable[[Operation], float | None]] = {
-            "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
-            "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "deleteNodes": partial(self._change_nodes, outside.remove), "drainNodes": partial(self._change_nodes, outside.drain),
-            "failNodes": partial(self._change_nodes, outside.fail), "recoverNodes": partial(self._change_nodes, outside.recover),
-        }  # fmt: skip
-        return steps[operation.opcode](operation) or 0.0
 
     # --- making -----------------------------------------------------------------------------------------------------
 
@@ -140,21 +130,21 @@ class ChurnWorkload:
         while self.deadline is not None:
             operation = self.operations[self.position]
             spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
-            if not all(map(self._is_settled, [self.created.get(space, {}) for space in spaces])):
+            if any(self._waits(self.created.get(space, {})) for space in spaces):
                 if self.cluster.now < self.deadline:
                     return
                 self.cluster.note(BarrierGivenUp(number=self.position + 1))
             self._go_on()
 
-    def _is_settled(self, pods: dict[str, None]) -> bool:
-        """Whether all of *pods* have had a node or are gone; those are dropped, up to the first that waits."""
+    def _waits(self, pods: dict[str, None]) -> bool:
+        """Whether one of *pods* has not had a node, and is there; those before it are dropped."""
         while pods:
             key = next(iter(pods))
             life = self.pods.all.get(key)
             if key not in self.pods.seen or (life is not None and life.waits):
-                return False
+                return True
             del pods[key]
-        return True
+        return False
 
     # --- churn ------------------------------------------------------------------------------------------------------
 
@@ -164,17 +154,17 @@ class ChurnWorkload:
     def _churn(self, place: int, step: int) -> None:
         """One step of churn; it goes on until the scenario is over."""
         operation = self.operations[place]
-        if self.is_over or (operation.mode != RECREATE and operation.number and step >= operation.number):
+        recreates = operation.mode == RECREATE
+        if self.is_over or (not recreates and operation.number and step >= operation.number):
             return
         for index, template in enumerate(operation.templates):
             slot = (place, index, step % max(operation.number, 1))
-            old = self._slots.pop(slot, None) if operation.mode == RECREATE else None
-            if old is not None:
+            if (old := self._slots.pop(slot, None)) is not None:
                 self.outside.delete(old)
                 continue
             made = self._named(template, operation.namespace)
             self.make(made, operation.run_time)
-            if operation.mode == RECREATE:
+            if recreates:
                 self._slots[slot] = made
         self.cluster.later(operation.interval or 0.5, partial(self._churn, place, step + 1))
 

@@ -20,7 +20,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.reading.decode import decode
-from ....api.reading.documents import Document, read_documents
+from ....api.reading.documents import read_documents
 from ....api.reading.formats.files import read_stream
 from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
@@ -112,8 +112,7 @@ class _Reader:
     times: TraceTimes = attrs.field(factory=TraceTimes)
     ignored: Counter[str] = attrs.field(factory=Counter)
     odd: Oddities = attrs.field(factory=Oddities)
-    config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
-    _piped: bytes | None = None
+    _piped: bytes = b""
 
     # --- sorting ----------------------------------------------------------------------------------------------------
 
@@ -132,26 +131,23 @@ class _Reader:
             documents = read_documents([path], self._stream())
             first = next(iter(documents), None)
             if first is not None and is_event(first.data):
-                self._read_events([first, *documents])
+                found, choice = [], self.choice
+                for document in [first, *documents]:
+                    event = read_event(
+                        document, self.times, self.odd, defaults=choice.defaults, keeps_manifest=choice.keeps_manifests
+                    )  # fmt: skip
+                    if event is None:
+                        self.ignored["events about other kinds"] += 1
+                    else:
+                        found.append(event)
+                self.events += found if choice.as_recorded else with_run_times(found)
             elif first is not None and is_operation(first.data):
                 folder = Path() if path == STDIN else Path(path).parent
                 self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
             else:
                 self.manifests.append(path)
 
-    def _read_events(self, documents: Iterable[Document]) -> None:
-        found = []
-        for document in documents:
-            event = read_event(document, self.times, self.odd, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
-            if event is None:
-                self.ignored["events about other kinds"] += 1
-            else:
-                found.append(event)
-        self.events += found if self.choice.as_recorded else with_run_times(found)
-
     def _stream(self) -> IO[bytes]:
-        if self._piped is None:
-            self._piped = b""
         return io.BytesIO(self._piped)
 
     # --- objects ----------------------------------------------------------------------------------------------------
@@ -165,21 +161,18 @@ class _Reader:
                 keeps_manifests=choice.keeps_manifests,
             )  # fmt: skip
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
-        self.odd.notices += loaded.warnings
-        self.config_maps.update(config_maps([loaded]))
-        made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
-        self.odd.notices += made.notices
+        made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
+        self.odd.notices += (*loaded.warnings, *made.notices)
         objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
-        events = self._admitted([*timed(filter(self._takes_part, objects), self.choice, self.times), *self.events])
+        events = self._admitted([*timed(filter(self._takes_part, objects), choice, self.times), *self.events])
         events, origin = self._placed(events)
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
         amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
         had = {name for found in amounts for name, amount in found.items() if amount}
         native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
         resources = (*native, *sorted(had - {*NATIVE, PODS}), PODS)
-        counts, warnings = dict(self.ignored), tuple(self.odd.notices)
-        operations = tuple(self.operations)
-        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps)
+        notices, maps = tuple(self.odd.notices), config_maps([loaded])
+        return Inputs(tuple(events), tuple(self.operations), resources, origin, dict(self.ignored), notices, maps)
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:
@@ -222,20 +215,16 @@ class _Reader:
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
             raise ManifestError(f"{self.where or CLUSTER}: expected at least one Node, got none")
         origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
-        moved = [
-            Event(self._since(event.time, origin), event.verb, event.item, event.where, self._lifetime(event.lifetime, origin))
-            for event in events
-        ]
+        compress = self.choice.compress
+
+        def since(time: float) -> float:
+            return 0.0 if time == START else max(time - origin, 0.0) / compress
+
+        moved = []
+        for event in events:
+            runs, leaves = event.lifetime.runs_for, event.lifetime.leaves_at
+            lifetime = Lifetime(
+                runs_for=None if runs is None else runs / compress, leaves_at=None if leaves is None else since(leaves)
+            )
+            moved.append(Event(since(event.time), event.verb, event.item, event.where, lifetime))
         return sorted(moved, key=attrgetter("time")), origin
-
-    def _since(self, time: float, origin: float) -> float:
-        return 0.0 if time == START else max(time - origin, 0.0) / self.choice.compress
-
-    def _lifetime(self, lifetime: Lifetime, origin: float) -> Lifetime:
-        runs, leaves = lifetime.runs_for, lifetime.leaves_at
-        if runs is None and leaves is None:
-            return lifetime
-        return Lifetime(
-            runs_for=None if runs is None else runs / self.choice.compress,
-            leaves_at=None if leaves is None else self._since(leaves, origin),
-        )

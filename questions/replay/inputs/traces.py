@@ -112,35 +112,26 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
 
     This holds for pods whose binding and end are both in the recording; their recorded end is left out.
     """
-    given = list(events)
-    runs: dict[int, float] = {}
-    left_out: set[int] = set()
-    open_pods: dict[str, _Recorded] = {}
-    for place, event in enumerate(given):
-        if not isinstance(event.item, Pod):
+    found: list[Event | None] = list(events)
+    begun, bound = dict[str, int](), dict[str, float]()
+    for place, event in enumerate(events):
+        pod = event.item
+        if not isinstance(pod, Pod):
             continue
-        pod, known = event.item, open_pods.get(event.item.key)
-        ends = event.verb == DELETE or pod.is_terminal
-        if known is None and event.verb == ADD and not pod.spec.node_name and not ends:
-            open_pods[pod.key] = _Recorded(place)
-        elif known is not None and ends and known.bound is not None:
-            runs.setdefault(known.place, max(event.time - known.bound, 0.0))
-            left_out.add(place)
-        if ends and event.verb == DELETE:
-            open_pods.pop(pod.key, None)
-        elif known is not None and known.bound is None and pod.spec.node_name:
-            known.bound = event.time
-    return [_running(event, runs.get(place)) for place, event in enumerate(given) if place not in left_out]
-
-
-@attrs.define(repr=False)
-class _Recorded:
-    place: int
-    bound: float | None = None
-
-
-def _running(event: Event, seconds: float | None) -> Event:
-    return event if seconds is None else attrs.evolve(event, lifetime=Lifetime(runs_for=seconds))
+        key, ends = pod.key, event.verb == DELETE or pod.is_terminal
+        if key not in begun and event.verb == ADD and not pod.spec.node_name and not ends:
+            begun[key] = place
+        elif key in bound and ends:
+            start = found[begun[key]]
+            if start is not None and start.lifetime is EVER:
+                found[begun[key]] = attrs.evolve(start, lifetime=Lifetime(runs_for=max(event.time - bound[key], 0.0)))
+            found[place] = None
+        if event.verb == DELETE:
+            begun.pop(key, None)
+            bound.pop(key, None)
+        elif key in begun and key not in bound and pod.spec.node_name:
+            bound[key] = event.time
+    return [event for event in found if event is not None]
 
 
 # --- objects with annotated times -----------------------------------------------------------------------------------
@@ -161,29 +152,22 @@ class Reading:
 def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
     """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
     for item in objects:
+        found = {}
+        for name in () if reading.ignore_times else (CREATION_TIME, DELETION_TIME):
+            if name in item.annotations:
+                found[name] = times.read(item.annotations[name], _where(item, name))
+        created, leaves = found.get(CREATION_TIME, START), found.get(DELETION_TIME)
         if isinstance(item, Pod):
-            yield _creation(item, reading, times)
+            runs = None if reading.ignore_times else _run_time(item)
+            if runs is not None and leaves is not None:
+                runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
+            if runs is None and leaves is None:
+                runs = reading.run_time
+            yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
         else:
-            found = {} if reading.ignore_times else _times_on(item, times)
-            yield Event(found.get(CREATION_TIME, START), ADD, item)
-            if DELETION_TIME in found:
-                yield Event(found[DELETION_TIME], DELETE, item)
-
-
-def _creation(pod: Pod, reading: Reading, times: TraceTimes) -> Event:
-    found = {} if reading.ignore_times else _times_on(pod, times)
-    runs = None if reading.ignore_times else _run_time(pod)
-    leaves = found.get(DELETION_TIME)
-    if runs is not None and leaves is not None:
-        runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
-    if runs is None and leaves is None:
-        runs = reading.run_time
-    return Event(found.get(CREATION_TIME, START), ADD, pod, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
-
-
-def _times_on(item: KubeObject, times: TraceTimes) -> dict[str, float]:
-    written = ((name, item.annotations[name]) for name in (CREATION_TIME, DELETION_TIME) if name in item.annotations)
-    return {name: times.read(text, _where(item, name)) for name, text in written}
+            yield Event(created, ADD, item)
+            if leaves is not None:
+                yield Event(leaves, DELETE, item)
 
 
 def _run_time(pod: Pod) -> float | None:
