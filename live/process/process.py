@@ -37,7 +37,7 @@ from ..scheduler.following import STATUS
 from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
-from ..scheduler.writes import ClusterApi, DryApi, WireApi
+from ..scheduler.writes import ClusterApi, DryApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
 from .metering import Feed
@@ -230,7 +230,7 @@ class Process:
         release = self.engine.release
         self.engine.asks_later = not self.is_dry
         client, told = release.client, Api(link, retries_of(release.client))
-        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api, client.names_device_requests)
+        api: ClusterApi = DryApi() if self.is_dry else ClusterApi(told, client.device_api, client.names_device_requests)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
         state = LiveState(
             self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=self.metrics,

@@ -25,7 +25,7 @@ from ...exceptions import ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from .failures import Consequences, consequences_of
+from .failures import ClassicConsequences, Consequences, FrameworkConsequences
 from .state import LiveState
 from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes import is_unknown, read_until_answered
@@ -60,8 +60,9 @@ class LiveScheduler(Driver):
     is_stopping: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.consequences, self.volumes = consequences_of(self.state), VolumeWork(self.state)
         self.victims_leave_first = bool(self.state.engine.profiles)
+        self.consequences = (FrameworkConsequences if self.victims_leave_first else ClassicConsequences)(self.state)
+        self.volumes = VolumeWork(self.state)
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
         for profile in self.state.engine.profiles.values():
