@@ -26,6 +26,7 @@ from ...core.driver import Attempt
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from ..client.api import ApiError
+from ..process.metering import Feed
 from .state import LiveState
 from .writes import NewCondition, patch_status, read_until_answered, status_of, status_patch, with_condition, with_nomination
 
@@ -210,7 +211,9 @@ class FrameworkConsequences(Consequences):
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
         state.queue.hold_back(pod, False)
         error = await self._evict(victims[-1:], pod, plan) or error
-        state.observer.preempted_beside(state.now() - began, is_failed=error is not None)
+        result = "success" if error is None else "error"
+        state.observer.feed(Feed.BACKGROUND_TIME, state.now() - began, result=result)
+        state.observer.feed(Feed.BACKGROUND, 1, result=result)
         if error is not None:
             state.log.warning(f"pod {pod.key}: preemption: {error}")
             await state.free()
