@@ -211,7 +211,8 @@ def _cause(error: BaseException) -> str:
 
     if isinstance(error, TimeoutError):
         return TIMEOUT
-    found, cause = list[BaseException](), error
+    found = list[BaseException]()
+    cause: BaseException | None = error
     while cause is not None:
         found.append(cause)
         cause = cause.__cause__ or cause.__context__
