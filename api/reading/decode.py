@@ -14,9 +14,8 @@ from msgspec.structs import force_setattr
 from ...exceptions import ManifestError
 from ..objects import KINDS, KubeObject, Pod
 from .builtin import is_built_in
-from .convert import quickly, shared
+from .convert import quickly, shared, spec_of
 from .mismatch import Mismatch, without_kind
-from .podspecs import spec_of
 from .typed import entries
 
 __all__ = ["decode", "decode_kind", "describe"]

@@ -15,9 +15,7 @@ import attrs
 
 from ...exceptions import ManifestError
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
-from .formats.jsonlists import LongList, is_list_without_kind, long_list
-from .formats.jsonvalues import json_values
-from .formats.repeats import Repeats
+from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .mismatch import shown, without_kind
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]

@@ -29,7 +29,7 @@ from yaml.events import (
 
 from ....exceptions import ManifestError
 from ..mismatch import shown
-from .repeats import Repeats, without_surrogates
+from .jsonvalues import Repeats, without_surrogates
 
 MAX_NESTING = 500
 """How many levels a document may have. libyaml of its own ends at 1,000, in words that say no number."""
