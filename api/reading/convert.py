@@ -47,12 +47,16 @@ def other_types(kind: Any, value: Any) -> Any:
     item = kind.__args__[0]
     if type(value) is dict and {str}.issuperset(map(type, value.values())) and sum(map(len, value.values())) < _LONGEST:
         return _shared_map(item, tuple(value.items()))
-    return Map(msgspec.convert(value, dict[str, item], dec_hook=other_types))
+    return _map(item, value)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _shared_map(item: Any, pairs: tuple[tuple[str, str], ...]) -> Map[Any]:
-    return Map(msgspec.convert(dict(pairs), dict[str, item], dec_hook=other_types))
+    return _map(item, dict(pairs))
+
+
+def _map(item: Any, value: Any) -> Map[Any]:
+    return Map(msgspec.convert(value, dict[str, item], dec_hook=other_types))
 
 
 # --- enumerations ---------------------------------------------------------------------------------------------------
