@@ -12,8 +12,7 @@ import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
 from ..record import DocumentRecord, Record
-from .apifields import api_fields, has_only_api_fields
-from .unknownfields import misnamed
+from .unknownfields import api_fields, has_only_api_fields, misnamed
 
 _POD = "Pod "
 

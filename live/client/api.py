@@ -8,9 +8,9 @@ Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 import attrs
@@ -23,6 +23,7 @@ from .resources import Resource
 from .transport import CLOSED, RESET, TIMEOUT, Request, Response, Stream, Transport, TransportError
 
 Manifest = dict[str, Any]
+A = TypeVar("A", Response, Response | Stream)
 MOST_TEXT = 500
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
@@ -94,14 +95,6 @@ def read_object(body: bytes) -> Manifest | None:
     return found if isinstance(found, dict) else None
 
 
-def object_of(answer: Response, where: str) -> Manifest:
-    """The object in a good answer. Raises :class:`ApiError` for anything else."""
-    found = read_object(answer.body)
-    if found is None:
-        raise ApiError(answer.status, "", f"{where}: got an answer that is no JSON object")
-    return found
-
-
 def metadata_of(found: Mapping[str, Any]) -> Manifest:
     """The metadata of an object or a list."""
     metadata = found.get("metadata")
@@ -110,15 +103,14 @@ def metadata_of(found: Mapping[str, Any]) -> Manifest:
 
 def error_of(answer: Response) -> ApiError:
     """The error that *answer* is, with or without a Status."""
-    found = read_status(read_object(answer.body))
+    found = _status(read_object(answer.body))
     if found is None or found.kind is None:
         reason = "TooManyRequests" if answer.status == 429 else ""
         return ApiError(answer.status, reason, " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT], answer.retry_after)
     return _error_of_status(answer.status, found, answer.retry_after)
 
 
-def read_status(found: Manifest | None) -> ApiStatus | None:
-    """The Status that *found* is; None if it has not the shape of one."""
+def _status(found: Manifest | None) -> ApiStatus | None:
     try:
         return msgspec.convert(found, ApiStatus)
     except msgspec.ValidationError:
@@ -144,7 +136,7 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
         if not isinstance(found, dict):
             raise ApiError(500, "InternalError", "a frame of the watch has no object")
         if kind == "ERROR":
-            status = read_status(found) or ApiStatus(message="an ERROR event of the watch has no Status")
+            status = _status(found) or ApiStatus(message="an ERROR event of the watch has no Status")
             raise _error_of_status(status.code or 500, status)
         yield WatchEvent(kind, found)
 
@@ -173,14 +165,10 @@ class Retries:
             return None
         if isinstance(outcome, Response):
             return outcome.retry_after if outcome.status == 429 or outcome.status >= 500 else None
-        return WAIT_AFTER_ERROR if outcome.cause in self._causes(request, is_watch) else None
-
-    def _causes(self, request: Request, is_watch: bool) -> tuple[str, ...]:
-        if is_watch:
-            return (CLOSED, RESET, TIMEOUT)
-        if request.method != "GET":
-            return ()
-        return (RESET, CLOSED) if self.after_closed else (RESET,)
+        causes: tuple[str, ...] = (CLOSED, RESET, TIMEOUT)
+        if not is_watch:
+            causes = () if request.method != "GET" else (RESET, CLOSED) if self.after_closed else (RESET,)
+        return WAIT_AFTER_ERROR if outcome.cause in causes else None
 
 
 DEFAULT_RETRIES = Retries()
@@ -246,7 +234,7 @@ class Api:
         """All objects, page by page. If the list expires between two pages, it is fetched whole."""
         first = page = await self._page(resource, options, options.resource_version, "")
         items, pages = _items(page), 1
-        while token := _continue(page):
+        while isinstance(token := metadata_of(page).get("continue"), str) and token:
             if (pages := pages + 1) > MOST_PAGES:
                 raise ApiError(200, "", f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages")
             version = options.resource_version if options.keeps_version else ""
@@ -283,20 +271,24 @@ class Api:
         }
         request = _request("GET", resource.path(), query, timeout=options.timeout + 60.0)
         async with AsyncExitStack() as stack:
-            yield events_of(await self._opened(stack, request))
 
-    async def _opened(self, stack: AsyncExitStack, request: Request) -> Stream:
-        """The stream that answers *request*; *stack* will close it."""
-        attempt = 0
-        while True:
-            attempt += 1
-            async with AsyncExitStack() as trial:
-                outcome = await _tried(trial, self.transport, request)
-                if isinstance(outcome, Stream):
-                    stack.push_async_exit(trial.pop_all())
-                    return outcome
-            if not await self._is_tried_again(request, outcome, attempt, is_watch=True):
-                raise outcome if isinstance(outcome, TransportError) else error_of(outcome)
+            async def open_stream() -> Stream | Response:
+                async with AsyncExitStack() as trial:
+                    stream = await trial.enter_async_context(self.transport.stream(request))
+                    if stream.status == 200:
+                        stack.push_async_exit(trial.pop_all())
+                        return stream
+                    body = b""
+                    async for line in stream.lines:
+                        body += line + b"\n"
+                        if len(body) > LONGEST_REFUSAL:
+                            break
+                    return Response(stream.status, body, stream.headers)
+
+            found = await self._repeated(request, open_stream, is_watch=True)
+            if isinstance(found, Response):
+                raise error_of(found)
+            yield events_of(found)
 
     async def ask(
         self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None,
@@ -325,34 +317,32 @@ class Api:
     # --- requests ---------------------------------------------------------------------------------------------------
 
     async def _call(self, request: Request) -> Manifest:
-        answer = await self.send(request)
+        """The object in a good answer."""
+        answer = await self._repeated(request, lambda: self.transport.send(request))
         if not 200 <= answer.status < 300:
             raise error_of(answer)
-        return object_of(answer, f"{request.method} {request.path}")
+        found = read_object(answer.body)
+        if found is None:
+            raise ApiError(answer.status, "", f"{request.method} {request.path}: got an answer that is no JSON object")
+        return found
 
-    async def send(self, request: Request) -> Response:
-        """The last answer to *request*, which is sent again as :attr:`retries` says."""
+    async def _repeated(self, request: Request, send: Callable[[], Awaitable[A]], *, is_watch: bool = False) -> A:
+        """The last answer to *request*, which *send* sends again as :attr:`retries` says."""
         attempt = 0
         while True:
             attempt += 1
-            outcome: Response | TransportError
+            outcome: A | TransportError
             try:
-                outcome = await self.transport.send(request)
+                outcome = await send()
             except TransportError as error:
                 outcome = error
-            if await self._is_tried_again(request, outcome, attempt):
-                continue
-            if isinstance(outcome, Response):
+            wait = None if isinstance(outcome, Stream) else self.retries.wait(request, outcome, attempt, is_watch=is_watch)
+            if wait is not None:
+                await asyncio.sleep(wait)
+            elif isinstance(outcome, TransportError):
+                raise outcome
+            else:
                 return outcome
-            raise outcome
-
-    async def _is_tried_again(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> bool:
-        """Whether *request* is sent again; then the time for it has come."""
-        wait = self.retries.wait(request, outcome, attempt, is_watch=is_watch)
-        if wait is None:
-            return False
-        await asyncio.sleep(wait)
-        return True
 
 
 def _request(
@@ -367,34 +357,9 @@ def _version(found: Manifest) -> str:
     return str(metadata_of(found).get("resourceVersion") or "")
 
 
-def _continue(found: Manifest) -> str:
-    token = metadata_of(found).get("continue")
-    return token if isinstance(token, str) else ""
-
-
 def _items(found: Manifest) -> list[Manifest]:
     """The objects of a list; upstream writes null where there are none."""
     items = found.get("items")
     if items is not None and not isinstance(items, list):
         raise ApiError(200, "", "got a list whose items are no list")
     return [item for item in items or () if isinstance(item, dict)]
-
-
-async def _tried(stack: AsyncExitStack, transport: Transport, request: Request) -> Stream | Response | TransportError:
-    """The stream that answers *request*; else its answer, whole, or why there is none."""
-    try:
-        stream = await stack.enter_async_context(transport.stream(request))
-        if stream.status == 200:
-            return stream
-        return Response(stream.status, await _refusal(stream), stream.headers)
-    except TransportError as error:
-        return error
-
-
-async def _refusal(stream: Stream) -> bytes:
-    body = b""
-    async for line in stream.lines:
-        body += line + b"\n"
-        if len(body) > LONGEST_REFUSAL:
-            break
-    return body

@@ -69,21 +69,17 @@ DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
 """What gate DynamicResourceAllocation adds to what is listed."""
 
 
-def _plural(kind: str) -> str:
-    """Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
+def resource(kind: str, group_version: str = "v1") -> Resource:
+    """The resource of a kind in a version of the API.
 
-    >>> _plural("StorageClass"), _plural("CSIStorageCapacity"), _plural("Endpoints"), _plural("Pod")
-    ('storageclasses', 'csistoragecapacities', 'endpoints', 'pods')
+    Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
+
+    >>> [resource(kind).plural for kind in ("StorageClass", "CSIStorageCapacity", "Endpoints", "Pod")]
+    ['storageclasses', 'csistoragecapacities', 'endpoints', 'pods']
     """
     name = kind.lower()
-    if name == "endpoints":
-        return name
-    return f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-
-
-def resource(kind: str, group_version: str = "v1") -> Resource:
-    """The resource of a kind in a version of the API."""
-    return Resource(kind, group_version, _plural(kind), kind not in _WITHOUT_NAMESPACE)
+    plural = f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return Resource(kind, group_version, name if name == "endpoints" else plural, kind not in _WITHOUT_NAMESPACE)
 
 
 PODS, NODES = resource("Pod"), resource("Node")

@@ -1,7 +1,7 @@
 """How requests reach an API server: an interface with one implementation over HTTP, others around it, and others in tests.
 
 Everything in ``live`` that talks to an API server goes through a :class:`Transport`, so tests can answer in process, with faults.
-Those around another one keep requests below a rate, and count them.
+One around another keeps requests below a rate, and measures them.
 Upstream: k8s.io/client-go/util/flowcontrol/throttle.go, k8s.io/client-go/tools/metrics.
 """
 
@@ -101,57 +101,23 @@ class MeasuredRequest:
         return f"{self.request.method} {self.request.path} {self.status or 'no answer'} in {self.seconds * 1000:.0f} ms"
 
 
-OnAnswer = Callable[[MeasuredRequest], None]
-
-
 @attrs.define(eq=False)
-class ThrottledTransport:
-    """Lets *qps* requests a second through, and up to *burst* of them at once. Others wait for their turn."""
+class ClientTransport:
+    """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its wait."""
 
     inner: Transport
-    qps: float
+    on_answer: Callable[[MeasuredRequest], None]
+    qps: float = 0.0
     """No limit if it is not above 0."""
-    burst: int
-    _tokens: float = attrs.field(init=False)
+    burst: int = 0
+    _tokens: float = attrs.field(default=attrs.Factory(lambda self: float(self.burst), takes_self=True), init=False)
     _counted_at: float = 0.0
-
-    def __attrs_post_init__(self) -> None:
-        self._tokens = float(self.burst)
-
-    async def send(self, request: Request) -> Response:
-        """The answer to *request*."""
-        await self._turn()
-        return await self.inner.send(request)
-
-    @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
-        """A context with the answer to *request*, line by line."""
-        await self._turn()
-        async with self.inner.stream(request) as stream:
-            yield stream
-
-    async def _turn(self) -> None:
-        if self.qps <= 0:
-            return
-        now = loop_time()
-        self._tokens = min(float(max(self.burst, 1)), self._tokens + (now - self._counted_at) * self.qps) - 1
-        self._counted_at = now
-        wait = max(0.0, -self._tokens / self.qps)
-        if wait:
-            await asyncio.sleep(wait)
-
-
-@attrs.define(eq=False)
-class MeasuredTransport:
-    """Tells *on_answer* of each request."""
-
-    inner: Transport
-    on_answer: OnAnswer
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
         began = loop_time()
         try:
+            await self._turn()
             answer = await self.inner.send(request)
         except TransportError:
             self.on_answer(MeasuredRequest(request, 0, loop_time() - began))
@@ -164,6 +130,7 @@ class MeasuredTransport:
         """A context with the answer to *request*, line by line."""
         is_answered, began = False, loop_time()
         try:
+            await self._turn()
             async with self.inner.stream(request) as stream:
                 is_answered = True
                 self.on_answer(MeasuredRequest(request, stream.status, loop_time() - began, is_stream=True))
@@ -172,6 +139,15 @@ class MeasuredTransport:
             if not is_answered:
                 self.on_answer(MeasuredRequest(request, 0, loop_time() - began, is_stream=True))
             raise
+
+    async def _turn(self) -> None:
+        if self.qps <= 0:
+            return
+        now = loop_time()
+        self._tokens = min(float(max(self.burst, 1)), self._tokens + (now - self._counted_at) * self.qps) - 1
+        self._counted_at = now
+        if self._tokens < 0:
+            await asyncio.sleep(-self._tokens / self.qps)
 
 
 def loop_time() -> float:

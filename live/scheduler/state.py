@@ -130,15 +130,16 @@ class LiveState(SchedulingState):
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do *work* beside what goes on."""
+
+        def done(task: asyncio.Task[None]) -> None:
+            self.tasks.discard(task)
+            self.awake.set()
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self.broken.append(error)
+
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        self.awake.set()
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self.broken.append(error)
+        task.add_done_callback(done)
 
     broken: list[BaseException] = attrs.field(init=False, factory=list)
     """Defects in tasks; the scheduler ends with the first one."""

@@ -48,8 +48,10 @@ class ServedCluster:
     objects: Objects = attrs.field(factory=dict)
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
-    _guests: Guests | None = None
-    """Made when nodes of a request first differ from the cluster's own."""
+    _guests: Run | None = None
+    """Where nodes that were given stand in for the cluster's own; made when nodes of a request first differ from them."""
+    _given: dict[str, Node] = attrs.field(factory=dict)
+    """The nodes that stand in now."""
     _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.field(factory=dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
     _asked: dict[str, Pod] = attrs.field(factory=dict)
@@ -87,16 +89,19 @@ class ServedCluster:
     def put(self, item: KubeObject) -> None:
         """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is another pod."""
         known = self.objects.get(_identity(item))
-        if isinstance(item, Pod) and isinstance(known, Pod) and _is_another(known, item):
-            self.delete(known)
-        if isinstance(item, Pod) and item.is_terminal:
-            self.delete(item)
-            return
+        if isinstance(item, Pod):
+            node_names = "", item.spec.node_name
+            if isinstance(known, Pod) and (known.uid != item.uid or known.spec.node_name not in node_names):
+                self.delete(known)
+            if item.is_terminal:
+                self.delete(item)
+                return
         self.objects[_identity(item)] = item
         if isinstance(item, PriorityClass):
             self._classes[_identity(item)] = item
         self.run.put(item)
         if self._guests is not None:
+            self._given.pop(item.name if isinstance(item, Node) else "", None)
             self._guests.put(item)
 
     def delete(self, item: KubeObject) -> None:
@@ -107,6 +112,7 @@ class ServedCluster:
         self._classes.pop(_identity(item), None)
         self.run.delete(known)
         if self._guests is not None:
+            self._given.pop(known.name if isinstance(known, Node) else "", None)
             self._guests.delete(known)
 
     # --- what a request names ---------------------------------------------------------------------------------------
@@ -127,28 +133,36 @@ class ServedCluster:
         """The engine that knows the nodes asked for as they were given, and their rows. Raises :class:`RequestError`."""
         if asked.manifests is None:
             return self.engine, _rows(self.engine, asked)
-        given = self._decoded(asked)
-        differing = {name: node for name, node in given.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
-        if not differing:
-            return self.engine, _rows(self.engine, asked)
-        if self._guests is None:
-            self._guests = Guests(self.objects, Run(self.make_engine()))
-            for item in self.objects.values():
-                self._guests.run.put(item)
-        self._guests.take_in(differing)
-        return self._guests.run.engine, _rows(self._guests.run.engine, asked)
-
-    def _decoded(self, asked: NodesAsked) -> dict[str, Node]:
-        """The given nodes by name. What is as it was in the last request is not read again."""
+        # What is as it was in the last request is not read again.
         read: dict[str, tuple[Mapping[str, Any], Node]] = {}
-        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=True)):
-            known = self._read.get(name)
-            if known is None or known[0] != manifest:
+        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests, strict=True)):
+            last = self._read.get(name)
+            if last is None or last[0] != manifest:
                 node = read_object("Node", manifest, f"Nodes.items[{i}]")
-                known = manifest, with_defaults(node) if self.defaults else node
-            read[name] = known
+                last = manifest, with_defaults(node) if self.defaults else node
+            read[name] = last
         self._read = read
-        return {name: node for name, (_, node) in read.items()}
+        differing = {name: node for name, (_, node) in read.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
+        engine = self._beside(differing).engine if differing else self.engine
+        return engine, _rows(engine, asked)
+
+    def _beside(self, differing: Mapping[str, Node]) -> Run:
+        """The run where these nodes stand in for the cluster's own, and others for themselves again."""
+        if self._guests is None:
+            self._guests = Run(self.make_engine())
+            for item in self.objects.values():
+                self._guests.put(item)
+        for name in [name for name in self._given if name not in differing]:
+            given, own = self._given.pop(name), self.objects.get((Node.kind, name))
+            if own is None:
+                self._guests.delete(given)
+            else:
+                self._guests.put(own)
+        for name, node in differing.items():
+            if self._given.get(name) != node:
+                self._given[name] = node
+                self._guests.put(node)
+        return self._guests
 
     def bindable(self, key: str, uid: str) -> Pod:
         """The pod to bind: one of the cluster, or of an earlier question. Raises :class:`RequestError`."""
@@ -162,46 +176,8 @@ class ServedCluster:
         raise RequestError("PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE)
 
 
-@attrs.define(eq=False)
-class Guests:
-    """A second engine, where nodes that were given stand in for the cluster's own."""
-
-    objects: Objects
-    """Those of the cluster, which it shares."""
-    run: Run
-    _given: dict[str, Node] = attrs.field(factory=dict)
-    """The nodes that stand in now."""
-
-    def take_in(self, differing: Mapping[str, Node]) -> None:
-        """Let these nodes stand in for the cluster's own, and others for themselves again."""
-        for name in [name for name in self._given if name not in differing]:
-            given, own = self._given.pop(name), self.objects.get((Node.kind, name))
-            if own is None:
-                self.run.delete(given)
-            else:
-                self.run.put(own)
-        for name, node in differing.items():
-            if self._given.get(name) != node:
-                self._given[name] = node
-                self.run.put(node)
-
-    def put(self, item: KubeObject) -> None:
-        """An object of the cluster was added or updated."""
-        self._given.pop(item.name if isinstance(item, Node) else "", None)
-        self.run.put(item)
-
-    def delete(self, item: KubeObject) -> None:
-        """An object of the cluster was deleted."""
-        self._given.pop(item.name if isinstance(item, Node) else "", None)
-        self.run.delete(item)
-
-
 def _identity(item: KubeObject) -> Identity:
     return item.kind, item.key
-
-
-def _is_another(known: Pod, pod: Pod) -> bool:
-    return known.uid != pod.uid or known.spec.node_name not in ("", pod.spec.node_name)
 
 
 def _is_same(own: KubeObject | None, node: Node) -> bool:

@@ -143,7 +143,7 @@ def test_informers_end_up_with_the_objects_of_the_server(release: str, steps: li
     run_virtually(play())
     assert informers.has_synced
     assert {key: item.metadata.resource_version for key, item in followed.objects.items()} == there(store, informers)
-    stored = [item for kind in informers.reflectors for item in informers.store(kind)]
+    stored = [item for reflector in informers.reflectors.values() for item in reflector.store]
     assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
 
 
