@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider import resolve
-from ..algorithmprovider.extenders import ExtenderConfig
 from ..algorithmprovider.policy import read_policy
 from ..algorithmprovider.registry import DEFAULT_PROVIDER
 from ..api.objects import KubeObject, Pod
@@ -37,8 +36,7 @@ from ..framework.config.defaults import GROUP
 from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
-from .caseforms import CALLS, FIELDS, STEP_FIELDS, check_answer, check_case
-from .queuescripts import answer_script
+from .queuescripts import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
 
 ALL_RELEASES = tuple(BY_VERSION)
 """Every supported release, oldest first."""
@@ -55,37 +53,23 @@ def engine_for(
     """
     if version not in BY_VERSION:
         raise UnknownNameError(f"version: expected one of {', '.join(ALL_RELEASES)}, got {version!r}")
-    release = release or BY_VERSION[version]
-    found = _profiles(release, config, options or {}) if version in FRAMEWORK_RELEASES else _algorithm(release, config, options or {})
+    found = _configured(release or BY_VERSION[version], config, options or {})
     return build_engine(found, preempts=config.get("preemption", True), **engine)
 
 
-def extender_configs(version: str, config: Mapping[str, Any], release: Release | None = None) -> Sequence[ExtenderConfig]:
-    """The extenders that the configuration of a case names, in calling order; *release* as for :func:`engine_for`."""
-    release = release or BY_VERSION[version]
-    return (_profiles(release, config, {}) if version in FRAMEWORK_RELEASES else _algorithm(release, config, {})).extenders
-
-
-def _algorithm(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm:
-    wanted = {
-        "gates": config.get("featureGates") or {},
-        "policy": config.get("policy"),
-        "provider": config.get("provider") or "DefaultProvider",
-        "hard_pod_affinity_weight": config.get("hardPodAffinitySymmetricWeight", 1),
-        "percentage": config.get("percentageOfNodesToScore", 0),
-        "preemption": config.get("preemption", True),
-        "equivalence_cache": config.get("equivalenceCache", False),
-    }
-    return resolve(release, **(wanted | dict(options)))
-
-
-def _profiles(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> KubeSchedulerConfiguration:
-    gates = options.get("gates", config.get("featureGates"))
-    started = {
-        "gates": gates,
-        "percentage": config.get("percentageOfNodesToScore", 0),
-        "hard_pod_affinity_weight": config.get("hardPodAffinitySymmetricWeight", 1),
-    }
+def _configured(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm | KubeSchedulerConfiguration:
+    """What the configuration of a case says: rules, or profiles of plugins."""
+    gates, percentage = config.get("featureGates"), config.get("percentageOfNodesToScore", 0)
+    weight = config.get("hardPodAffinitySymmetricWeight", 1)
+    if release.version not in FRAMEWORK_RELEASES:
+        wanted = {
+            "gates": gates or {}, "policy": config.get("policy"), "provider": config.get("provider") or "DefaultProvider",
+            "hard_pod_affinity_weight": weight, "percentage": percentage, "preemption": config.get("preemption", True),
+            "equivalence_cache": config.get("equivalenceCache", False),
+        }  # fmt: skip
+        return resolve(release, **(wanted | dict(options)))
+    gates = options.get("gates", gates)
+    started = {"gates": gates, "percentage": percentage, "hard_pod_affinity_weight": weight}
     if config.get("policy") is not None and release.policies is not None:
         return configuration_of_policy(read_policy(config["policy"]), release, **started)
     if release.policies is not None and (config.get("profile") is None or release.policies.providers):
@@ -93,7 +77,7 @@ def _profiles(release: Release, config: Mapping[str, Any], options: Mapping[str,
         return configuration_of_provider(config.get("provider") or DEFAULT_PROVIDER, release, **started)
     default = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND}
     document = dict(config.get("profile") or default)
-    document.setdefault("percentageOfNodesToScore", config.get("percentageOfNodesToScore", 0))
+    document.setdefault("percentageOfNodesToScore", percentage)
     return read_configuration(document, gates, release)
 
 
@@ -213,7 +197,8 @@ def scripted_post(case: Json, release: Release | None = None) -> ScriptedPost | 
     """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the case."""
     if "extenders" not in case:
         return None
-    return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}, release))
+    configured = _configured(release or find_any_release(case["version"]), case.get("config") or {}, {})
+    return ScriptedPost(case["extenders"], configured.extenders)
 
 
 def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None, release: Release | None = None) -> Engine:
@@ -250,10 +235,10 @@ def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
     """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete`` for events."""
     items: Items = []
     for number, document in enumerate(case.get("pending", ()), 1):
-        inner = document.get("object") if "event" in document else document
+        inner, verb = (document.get("object"), document["event"]) if "event" in document else (document, "schedule")
         item = decode(inner, f"{case['name']}, pending {number}", strict=False, keeps_manifest=keeps_manifests)
         if item is not None:
-            items.append((document.get("event", "schedule"), item))
+            items.append((verb, item))
     return items
 
 

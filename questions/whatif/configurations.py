@@ -13,8 +13,7 @@ from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.explain.values import NodeReport
-from .context import WhatIfContext
-from .suggestion import Change
+from .suggestion import Change, WhatIfContext
 
 GATES = (
     "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",

@@ -33,8 +33,7 @@ from ...simulation.explain.faileddemands import count_of_spec, node_labels, node
 from ...simulation.explain.values import NodeReport, NodeShortage
 from ...simulation.nodekinds import HOSTNAME, PASSING
 from ...simulation.reasons import shortage_of
-from .context import WhatIfContext, smallest
-from .suggestion import Change, ChangeKind, Helpful
+from .suggestion import Change, ChangeKind, Helpful, WhatIfContext, smallest
 
 
 @attrs.frozen

@@ -22,9 +22,8 @@ from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from .configurations import Configurations
-from .context import WhatIfContext
 from .families import FAMILIES, WANTED_FAMILIES, Family, corrected, dropped_gates, higher_priority, leaving, moved_or_deleted
-from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
+from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion, WhatIfContext
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
@@ -168,20 +167,7 @@ def what_would_help(
         take(_pairs(context, tuple(found), tell))
         tell("the scheduler")
         if not explanation.decision.is_gated:
-            maps = asked.scenario.config_maps
-            for change in Configurations(asked.spec.settled(maps), context, maps).changes():
-                assert change.spec is not None
-                try:
-                    begun = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
-                    with asked.turn(begun, pod) as other:
-                        other.reports = context.reports
-                        helps = other.helpful(change)
-                except KubeclassicError:
-                    continue
-                context.tried += other.tried
-                if helps is not None:
-                    starts[id(helps.change)] = begun
-                    take([helps])
+            take(_by_another_scheduler(asked, context, pod, starts))
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
@@ -214,6 +200,24 @@ def _suggestions(
     yield from islice((one for one in others if one is not None), most)
     if found.room is None or asked.want is not None:
         yield from helpful(higher_priority, 1)
+
+
+def _by_another_scheduler(asked: ScheduledPod, context: WhatIfContext, pod: Pod, starts: dict[int, Start]) -> Iterator[Helpful]:
+    """Changes of the scheduler that help; *starts*: where the whole run of each begins."""
+    maps = asked.scenario.config_maps
+    for change in Configurations(asked.spec.settled(maps), context, maps).changes():
+        assert change.spec is not None
+        try:
+            begun = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
+            with asked.turn(begun, pod) as other:
+                other.reports = context.reports
+                helps = other.helpful(change)
+        except KubeclassicError:
+            continue
+        context.tried += other.tried
+        if helps is not None:
+            starts[id(helps.change)] = begun
+            yield helps
 
 
 # --- two changes together ---------------------------------------------------------------------------------------------

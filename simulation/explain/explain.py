@@ -236,7 +236,7 @@ class JudgedNodes:
         return CloseUp(
             name, report.fits, whole_pod=whole_pod, verdicts=tuple(verdicts), devices=report.devices,
             room=tuple(RequestedResource(resource, *self.room(resource, nodes, at)) for resource in (*names, "pods")),
-            victims=tuple(map(Victim.of, candidates[name].pods)) if name in candidates else None,
+            victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods) if name in candidates else None,
             no_room=None if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
             **self._scoring(row, report, explanation),
         )  # fmt: skip

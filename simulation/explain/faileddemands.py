@@ -451,14 +451,16 @@ class Causes:
         affinity = affinity or Affinity()
         near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
+            text = f"{selector_text(term.label_selector)} by {term.topology_key}"
             alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
             note = node_labels(self.engine).without(term.topology_key)
             if not note and term.namespace_selector is None:
                 note = self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
-            yield AFFINITY, FailedDemand("podAffinity", _term_text(term), 0, note, note.startswith("no ")), self._with(affinity=alone)
+            yield AFFINITY, FailedDemand("podAffinity", text, 0, note, note.startswith("no ")), self._with(affinity=alone)
         for term in away.required:
             alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
-            yield AFFINITY, FailedDemand("podAntiAffinity", _term_text(term), 0, ""), self._with(affinity=alone)
+            text = f"{selector_text(term.label_selector)} by {term.topology_key}"
+            yield AFFINITY, FailedDemand("podAntiAffinity", text, 0, ""), self._with(affinity=alone)
         for at, container in enumerate(spec.containers):
             for port in container.ports:
                 if port.host_port:
@@ -482,7 +484,7 @@ class Causes:
         for name in self.engine.node_names():
             for entry in table.pods[table.row_of[name]]:
                 for term in entry.template.required_anti_affinity:
-                    value, namespaces = labels[name].get(term.topology_key), term.namespaces or (entry.pod.namespace,)
+                    value, namespaces = labels.get(name, {}).get(term.topology_key), term.namespaces or (entry.pod.namespace,)
                     if value is None or term.namespace_selector is not None or self.pod.namespace not in namespaces:
                         continue
                     if _selects(term.label_selector, self.pod.labels):
@@ -538,10 +540,6 @@ def selector_text(selector: LabelSelector | None) -> str:
         return "no pod"
     pairs = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
     return ", ".join([*pairs, *map(text_of, selector.match_expressions)]) or "every pod"
-
-
-def _term_text(term: PodAffinityTerm) -> str:
-    return f"{selector_text(term.label_selector)} by {term.topology_key}"
 
 
 # --- parts of the pod -----------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar, Literal
 import attrs
 
 from ...algorithmprovider.cells import in_words
-from ...api.objects import Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, says
 from ...core.cycle import Cycle
@@ -169,24 +168,21 @@ def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
     for node in turned_down:
         for reason in dict.fromkeys(node.reasons):
             found.setdefault(reason, []).append(node)
-    groups = {reason: _group(reason, members) for reason, members in found.items()}
+    groups = {}
+    for reason, members in found.items():
+        against = [one for node in members for one in node.objections if one.counted and reason in one.reasons]
+        rules = dict.fromkeys(one.rule for one in against) or dict.fromkeys(rule for node in members for rule in node.rules)
+        short = [
+            NearestShortage(node.name, lack.resource, lack.asked, lack.free, lack.missing)
+            for node in members for lack in node.shortages if shortage_of(reason) == lack.resource
+        ]  # fmt: skip
+        groups[reason] = ReasonGroup(
+            reason, tuple(rules), len(members), sum(node.obstacles == 1 for node in members),
+            bool(against) and all(one.evictable for one in against), min(short, key=lambda lack: lack.missing, default=None),
+            tuple(node.name for node in members),
+        )  # fmt: skip
     counts, alone = ({reason: getattr(group, name) for reason, group in groups.items()} for name in ("count", "alone"))
     return tuple(map(groups.__getitem__, leading(counts, alone)))
-
-
-def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
-    objections = [objection for node in nodes for objection in node.objections if objection.counted and reason in objection.reasons]
-    rules = dict.fromkeys(objection.rule for objection in objections)
-    named = rules or dict.fromkeys(rule for node in nodes for rule in node.rules)
-    short = [
-        NearestShortage(node.name, lack.resource, lack.asked, lack.free, lack.missing)
-        for node in nodes for lack in node.shortages if shortage_of(reason) == lack.resource
-    ]  # fmt: skip
-    return ReasonGroup(
-        reason, tuple(named), len(nodes), sum(node.obstacles == 1 for node in nodes),
-        bool(objections) and all(objection.evictable for objection in objections),
-        min(short, key=lambda lack: lack.missing, default=None), tuple(node.name for node in nodes),
-    )  # fmt: skip
 
 
 def by_subject(groups: Iterable[ReasonGroup]) -> dict[str, int]:
@@ -286,12 +282,6 @@ class Victim(Record):
     pod: str
     priority: int
 
-    @classmethod
-    def of(cls, pod: Pod) -> Victim:
-        """The victim that *pod* would be."""
-        return cls(pod.key, pod.priority)
-
-
 class EvictionOutcome(Record, kw_only=True):
     """The outcome of preemption for a pod that fits nowhere."""
 
@@ -323,7 +313,7 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     if plan is None:
         return no_room(why_not=OFF)
     if plan.node is not None:
-        victims, found = tuple(map(Victim.of, plan.victims)), plan.candidates
+        victims, found = tuple(Victim(one.key, one.priority) for one in plan.victims), plan.candidates
         violations = found[plan.node].violations if plan.node in found else 0
         return EvictionOutcome(
             priority=pod.priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found)

@@ -22,12 +22,14 @@ def pod(name: str, *, status: dict[str, Any] | None = None, deleted: str | None 
     return {"kind": "Pod", "metadata": {"name": name, "deletionTimestamp": deleted}, "spec": spec, "status": status or {}}
 
 
-def scenario(folder: Path, *documents: dict[str, Any], more: tuple[dict[str, Any], ...] = (), **options: Any) -> Scenario:
+def scenario(
+    folder: Path, *documents: dict[str, Any], more: tuple[dict[str, Any], ...] = (), defaults: bool = True, **options: Any
+) -> Scenario:
     """The scenario of a node and *documents*, with *more* of them as ``--pods``."""
     (folder / "cluster.json").write_text(json.dumps([NODE, *documents]))
     (folder / "more.json").write_text("\n".join(map(json.dumps, more)))
-    read = {name: options.pop(name) for name in ("defaults", "strict_fields") if name in options}
-    return Files.read(folder / "cluster.json", [folder / "more.json"] if more else [], **read).scenario(**options)
+    paths = [folder / "more.json"] if more else []
+    return Files.read(folder / "cluster.json", paths, defaults=defaults).scenario(**options)
 
 
 def waiting(found: Scenario) -> list[str]:
