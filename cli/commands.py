@@ -17,8 +17,17 @@ from ..framework.options import declared_of
 from ..questions.options import ClusterOptions, MorePods, Question
 from .console.output import STANDARD
 from .declaring.commands import Command
-from .declaring.flags import Output, click_option, output_options, process_options, scheduler_options, takes_cluster, takes_paths
-from .declaring.paramtypes import FILE, FileName
+from .declaring.flags import (
+    FILE,
+    FileName,
+    Output,
+    click_option,
+    output_options,
+    process_options,
+    scheduler_options,
+    takes_cluster,
+    takes_paths,
+)
 
 if TYPE_CHECKING:
     from ..questions.result import Result
@@ -97,8 +106,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
 
 
 def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]) -> int:
-    from .answering import answer
-    from .notices import tell_line
+    from .answering import answer, tell_line
     from .opening import OPENERS, opened, version_read
 
     running = _executor(values.pop("jobs"), values.pop("dask")) if question.jobs else nullcontext()

@@ -12,8 +12,7 @@ import click
 from ..api.words import count_of
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.flags import Output, output_options
-from .declaring.paramtypes import FileName
+from .declaring.flags import FileName, Output, output_options
 
 if TYPE_CHECKING:
     from .answering import Writer

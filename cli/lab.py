@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from .console.exitstatus import needing_extra
-from .console.output import note
+from .console.output import needing_extra, note
 from .declaring.commands import CommonOption, command
-from .declaring.flags import ClusterChoice, cluster_options, scheduler_options, takes_paths
-from .declaring.paramtypes import Whole
+from .declaring.flags import ClusterChoice, Whole, cluster_options, scheduler_options, takes_paths
 
 if TYPE_CHECKING:
     from ..questions.lab.lab import Lab
@@ -74,7 +72,7 @@ def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: li
     from ..framework.releases import is_auto
     from ..questions.lab.lab import Given, Lab
     from ..questions.lab.rules import scheduler_of
-    from ..questions.lab.states import LabState
+    from ..questions.lab.scenarios import LabState
     from .opening import files_of, settled_for
 
     if not is_auto(setup.release):

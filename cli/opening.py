@@ -19,11 +19,11 @@ from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
+from .answering import tell_line, tell_notices
 from .console.output import note, warn
 from .console.progress import counting, telling, working
 from .declaring.flags import SERVER_VERSION, environments_max_pd_vols
 from .declaring.setup import NamedSetup, Setup
-from .notices import tell_line, tell_notices
 
 if TYPE_CHECKING:
     from ..live.client.transport import Transport

@@ -14,11 +14,10 @@ import click
 
 from ..exceptions import KubeclassicError, visible
 from ..live.settings.flagtable import BOOL, FLAGS, REFUSED
-from .console.exitstatus import needing_extra
+from .console.output import needing_extra
 from .declaring.commands import SECTIONS, CommonOption, command
-from .declaring.flags import scheduler_options
+from .declaring.flags import FILE, scheduler_options
 from .declaring.logs import log_of
-from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision

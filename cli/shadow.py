@@ -14,9 +14,8 @@ from ..exceptions import visible
 from ..live.process.logs import LogSettings
 from .console.output import note
 from .declaring.commands import CommonOption, command
-from .declaring.flags import DEFAULT_ACCESS, scheduler_options
+from .declaring.flags import DEFAULT_ACCESS, FILE, scheduler_options
 from .declaring.logs import log_of, log_option
-from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
     from ..live.process.logs import Log

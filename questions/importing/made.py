@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ..replay.inputs.traces import CREATION_TIME, DELETION_TIME, RUN_TIME
+from ..replay.inputs.times import CREATION_TIME, DELETION_TIME, RUN_TIME
 
 Manifest = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"

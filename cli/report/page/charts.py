@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterator
 from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
 from markupsafe import Markup
 
-from ....api.view import Chart
+from ....api.view import Bands, Chart
 from ....api.words import percent
 
 DOTS = 72
@@ -51,7 +52,7 @@ def picture(found: Chart) -> Markup | None:
     with mpl.rc_context(_settings()):
         figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
         pane: Any = figure.subplots()
-        (_columns if found.kind == "columns" else _lines)(found, pane)
+        (_bars if found.kind == "columns" else _lines)(found, pane)
         pane.set(xlabel=found.across, ylabel=found.up)
         pane.grid(visible=True, axis="y")
         pane.set_axisbelow(True)
@@ -64,7 +65,7 @@ def picture(found: Chart) -> Markup | None:
     return _for_page(stream.getvalue(), size, f"{found.title}: {found.description}")
 
 
-def _columns(found: Chart, pane: Any) -> None:
+def _bars(found: Chart, pane: Any) -> None:
     width = 0.84 / max(len(found.series), 1)
     for which, values in enumerate(found.series.values()):
         lefts = [place - 0.42 + width * which for place in range(len(values))]
@@ -113,3 +114,57 @@ def _for_page(svg: str, size: tuple[int, int], description: str) -> Markup:
     box, least = f"0 0 {size[0]} {size[1]}", f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"
     made = Markup('<svg viewBox="{}" style="{}" role="img" aria-label="{}">{}</svg>')
     return made.format(box, least, description, Markup(inside))
+
+
+WIDTH, MOST, BAR, HEIGHT, TOP, GAP = 860, 120, 10, 260, 26, 8
+"""Pixels: from the first column to the last, from column to column at most, the width of a column, the height of all pods, the room for
+names, between two states."""
+LEAST = 1.5
+"""The height of a band of one pod, that it can be seen."""
+
+
+def drawn_bands(found: Bands) -> dict[str, Any]:
+    """The picture of *found*."""
+    across = min(MOST, WIDTH // max(1, len(found.names) - 1))
+    lefts = [20 + at * across for at in range(len(found.names))]
+    names = [{"left": left, "text": name} for left, name in zip(lefts, found.names, strict=True)]
+    scale = HEIGHT / max(1, sum(found.counts[0].values()))
+    columns, bands = _columns(found, lefts, scale), _bands(found, lefts, scale)
+    return {"width": lefts[-1] + BAR + 40, "height": HEIGHT + TOP + 3 * GAP, "names": names, "columns": columns, "bands": bands}
+
+
+def _tops(found: Bands, at: int, scale: float) -> dict[str, float]:
+    """State -> where it begins in the column *at*."""
+    tops, top = {}, float(TOP)
+    for state in found.colours:
+        tops[state] = top
+        top += found.counts[at].get(state, 0) * scale + GAP
+    return tops
+
+
+def _columns(found: Bands, lefts: list[int], scale: float) -> Iterator[dict[str, Any]]:
+    for at, name in enumerate(found.names):
+        for state, top in _tops(found, at, scale).items():
+            if count := found.counts[at].get(state, 0):
+                height, said = max(LEAST, count * scale), f"{name}: {count:,} {state}"
+                yield {"left": lefts[at], "top": f"{top:.1f}", "height": f"{height:.1f}", "colour": found.colours[state], "said": said}
+
+
+def _bands(found: Bands, lefts: list[int], scale: float) -> Iterator[dict[str, Any]]:
+    for at, flows in enumerate(found.flows):
+        starts, ends = _tops(found, at, scale), _tops(found, at + 1, scale)
+        left, right = lefts[at] + BAR, lefts[at + 1]
+        middle = (left + right) / 2
+        for before in found.colours:
+            for after in found.colours:
+                count = flows.get((before, after), 0)
+                if not count:
+                    continue
+                y, z, shown = starts[before], ends[after], max(LEAST, count * scale)
+                starts[before], ends[after] = y + count * scale, z + count * scale
+                path = (
+                    f"M{left} {y:.1f}C{middle} {y:.1f} {middle} {z:.1f} {right} {z:.1f}V{z + shown:.1f}"
+                    f"C{middle} {z + shown:.1f} {middle} {y + shown:.1f} {left} {y + shown:.1f}Z"
+                )
+                opacity, said = "0.35" if before == after else "0.75", f"{count:,} from {before} to {after}"
+                yield {"path": path, "colour": found.colours[after], "opacity": opacity, "said": said}
