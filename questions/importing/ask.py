@@ -17,8 +17,7 @@ from ...api.view import Column, Table, View, tables
 from ...api.words import count_of
 from ..result import Result
 from . import columnmap, openb, simkube, simulatorexport
-from .made import Trace
-from .rows import PathLike
+from .rows import PathLike, Trace
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
