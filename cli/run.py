@@ -95,11 +95,9 @@ def run(
     kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
     kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
-    from ..framework.releases import is_auto
     from ..live.scheduler.flags import access_of, read_settings
 
-    if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # its errors say more
+    setup.refuse_early()
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
     settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}

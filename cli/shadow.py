@@ -64,14 +64,12 @@ async def _shadowed(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
     from ..api.record import plain
-    from ..framework.releases import is_auto
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
     from ..live.scheduler.shadow.shadow import shadowed
     from .opening import settled_by_server
 
-    if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # mistakes are told before the API server is asked
+    setup.refuse_early()
 
     def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:

@@ -116,7 +116,7 @@ class _Made:
 
     def manifest(self, runs: Decimal | None) -> Manifest:
         owner, known = self.owner, self.owner["metadata"]
-        name, metadata = known["name"], {"namespace": self.pod.namespace, "labels": dict(self.pod.labels)}
+        name, metadata = known["name"], Manifest(namespace=self.pod.namespace, labels=dict(self.pod.labels))
         if owner["kind"] != "Pod":
             uid = known.get("uid") or f"{owner['kind']}-{known.get('namespace', 'default')}-{name}".lower()
             reference = {"apiVersion": owner.get("apiVersion", ""), "kind": owner["kind"], "name": name, "controller": True, "uid": uid}
