@@ -61,7 +61,7 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
         "yaml": lambda stream: write_yaml(manifest, stream),
     }
     answer(found, output, forms=forms)
-    nodes, pods = (found.kinds.get(kind, 0) for kind in ("Node", "Pod"))
+    nodes, pods = found.kinds["Node"], found.kinds["Pod"]
     others = len(manifest["items"]) - nodes - pods
     told = f", {count_of(others, 'other object')}" if others else ""
     note(f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}")

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from io import StringIO
+from itertools import product
 from typing import Any
 
 from markupsafe import Markup
@@ -126,45 +127,37 @@ LEAST = 1.5
 def drawn_bands(found: Bands) -> dict[str, Any]:
     """The picture of *found*."""
     across = min(MOST, WIDTH // max(1, len(found.names) - 1))
-    lefts = [20 + at * across for at in range(len(found.names))]
-    names = [{"left": left, "text": name} for left, name in zip(lefts, found.names, strict=True)]
     scale = HEIGHT / max(1, sum(found.counts[0].values()))
-    columns, bands = _columns(found, lefts, scale), _bands(found, lefts, scale)
-    return {"width": lefts[-1] + BAR + 40, "height": HEIGHT + TOP + 3 * GAP, "names": names, "columns": columns, "bands": bands}
-
-
-def _tops(found: Bands, at: int, scale: float) -> dict[str, float]:
-    """State -> where it begins in the column *at*."""
-    tops, top = {}, float(TOP)
-    for state in found.colours:
-        tops[state] = top
-        top += found.counts[at].get(state, 0) * scale + GAP
-    return tops
-
-
-def _columns(found: Bands, lefts: list[int], scale: float) -> Iterator[dict[str, Any]]:
+    names, columns, tops = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, float]]()
     for at, name in enumerate(found.names):
-        for state, top in _tops(found, at, scale).items():
-            if count := found.counts[at].get(state, 0):
+        left, top = 20 + at * across, float(TOP)
+        names.append({"left": left, "text": name})
+        tops.append({})  # state -> where it begins in the column
+        for state, colour in found.colours.items():
+            tops[at][state], count = top, found.counts[at].get(state, 0)
+            if count:
                 height, said = max(LEAST, count * scale), f"{name}: {count:,} {state}"
-                yield {"left": lefts[at], "top": f"{top:.1f}", "height": f"{height:.1f}", "colour": found.colours[state], "said": said}
+                columns.append({"left": left, "top": f"{top:.1f}", "height": f"{height:.1f}", "colour": colour, "said": said})
+            top += count * scale + GAP
+    width = names[-1]["left"] + BAR + 40
+    bands = list(_bands(found, [name["left"] for name in names], tops, scale))
+    return {"width": width, "height": HEIGHT + TOP + 3 * GAP, "names": names, "columns": columns, "bands": bands}
 
 
-def _bands(found: Bands, lefts: list[int], scale: float) -> Iterator[dict[str, Any]]:
+def _bands(found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float) -> Iterator[dict[str, Any]]:
     for at, flows in enumerate(found.flows):
-        starts, ends = _tops(found, at, scale), _tops(found, at + 1, scale)
+        starts, ends = {**tops[at]}, {**tops[at + 1]}
         left, right = lefts[at] + BAR, lefts[at + 1]
         middle = (left + right) / 2
-        for before in found.colours:
-            for after in found.colours:
-                count = flows.get((before, after), 0)
-                if not count:
-                    continue
-                y, z, shown = starts[before], ends[after], max(LEAST, count * scale)
-                starts[before], ends[after] = y + count * scale, z + count * scale
-                path = (
-                    f"M{left} {y:.1f}C{middle} {y:.1f} {middle} {z:.1f} {right} {z:.1f}V{z + shown:.1f}"
-                    f"C{middle} {z + shown:.1f} {middle} {y + shown:.1f} {left} {y + shown:.1f}Z"
-                )
-                opacity, said = "0.35" if before == after else "0.75", f"{count:,} from {before} to {after}"
-                yield {"path": path, "colour": found.colours[after], "opacity": opacity, "said": said}
+        for before, after in product(found.colours, repeat=2):
+            count = flows.get((before, after), 0)
+            if not count:
+                continue
+            y, z, shown = starts[before], ends[after], max(LEAST, count * scale)
+            starts[before], ends[after] = y + count * scale, z + count * scale
+            path = (
+                f"M{left} {y:.1f}C{middle} {y:.1f} {middle} {z:.1f} {right} {z:.1f}V{z + shown:.1f}"
+                f"C{middle} {z + shown:.1f} {middle} {y + shown:.1f} {left} {y + shown:.1f}Z"
+            )
+            opacity, said = "0.35" if before == after else "0.75", f"{count:,} from {before} to {after}"
+            yield {"path": path, "colour": found.colours[after], "opacity": opacity, "said": said}

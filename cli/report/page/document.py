@@ -31,24 +31,19 @@ FIRST = 50
 
 def list_data(table: Table) -> dict[str, Any]:
     """What the script reads: columns with all values, and details."""
-    columns = [
-        {
-            "title": column.title, "key": column.key, "kind": "name" if column.kind == "host" else column.kind, "filter": column.filter,
-            **({"colours": dict(column.colours)} if column.colours else {}), **_packed([row[at] for row in table.rows]),
-        }
-        for at, column in enumerate(table.columns)
-    ]  # fmt: skip
+    columns = []
+    for at, column in enumerate(table.columns):
+        # Texts that come again and again stand once each, by number.
+        values = [row[at] for row in table.rows]
+        packed, places = {"values": values}, dict[str | None, int]()
+        if all(value is None or isinstance(value, str) for value in values):
+            numbers = [places.setdefault(value, len(places)) for value in values]
+            packed = {"texts": list(places), "values": numbers} if 2 * len(places) < len(values) else packed
+        colours = {"colours": dict(column.colours)} if column.colours else {}
+        kind = "name" if column.kind == "host" else column.kind
+        columns.append({"title": column.title, "key": column.key, "kind": kind, "filter": column.filter, **colours, **packed})
     found = {"noun": table.noun, "several": table.plural, "count": len(table.rows), "columns": columns, "sort": table.sort}
     return found if table.details is None else {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
-
-
-def _packed(values: list[Any]) -> dict[str, Any]:
-    """Values as they are; texts that come again and again once each, by number."""
-    if not all(value is None or isinstance(value, str) for value in values):
-        return {"values": values}
-    places: dict[str | None, int] = {}
-    found = [places.setdefault(value, len(places)) for value in values]
-    return {"texts": list(places), "values": found} if 2 * len(places) < len(values) else {"values": values}
 
 
 def written(value: Any, kind: str) -> str:
@@ -140,13 +135,10 @@ def page_sections(sections: Sequence[Section]) -> list[PageSection]:
     for section in sections:
         if section.title:
             found.append(PageSection(section.title, section.key, section.lead, []))
-        if found:
-            found[-1].parts.extend(part for part in section.shown("page") if not _is_empty(part))
+        for part in section.shown("page") if found else ():
+            if part.rows if isinstance(part, Table) else not isinstance(part, Paragraph) or str(part.text):
+                found[-1].parts.append(part)
     return [section for section in found if section.parts]
-
-
-def _is_empty(part: Item) -> bool:
-    return (isinstance(part, Table) and not part.rows) or (isinstance(part, Paragraph) and not str(part.text))
 
 
 def style() -> str:
