@@ -197,7 +197,7 @@ def replayed(
     names = columns(inputs.resources)
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
-        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, made.cluster.ledger.nodes,
+        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, len(made.cluster.ledger.nodes),
         inputs.resources, inputs.ignored, made.is_over, history,
     )  # fmt: skip
 

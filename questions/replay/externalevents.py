@@ -103,13 +103,13 @@ class ExternalEvents:
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
         self._count += 1
-        self._failures[node.name] = self._count
+        self._failures[node.name] = failure = self._count
         self._change(node, "NodeFailed", (*node.spec.taints, *UNREACHABLE), ready="Unknown")
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
             if delay is not None:
-                self.cluster.later(delay, partial(self._evict_if_failed, life, self._count))
+                self._evict_later(life, delay, "node failed", lambda name: self._failures.get(name) == failure)
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
@@ -136,7 +136,16 @@ class ExternalEvents:
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
         for life in pods:
-            self.cluster.later(self.cluster.delays.failure, partial(self._evict_if_deleted, life))
+            self._evict_later(life, self.cluster.delays.failure, "node deleted", lambda name: self.cluster.node(name) is None)
+
+    def _evict_later(self, life: PodLifecycle, seconds: float, reason: str, still: Callable[[str], bool]) -> None:
+        """Evict a pod after so long, if that is *still* so of the node that it has then."""
+
+        def evict() -> None:
+            if still(life.node):
+                self.pods.evict(life, reason=reason)
+
+        self.cluster.later(seconds, evict)
 
     def _pods_on(self, name: str) -> list[PodLifecycle]:
         return [life for life in self.pods.all.values() if life.node == name]
@@ -150,14 +159,6 @@ class ExternalEvents:
         if matching is None:
             return self.cluster.delays.failure
         return None if matching.toleration_seconds is None else float(max(matching.toleration_seconds, 0))
-
-    def _evict_if_failed(self, life: PodLifecycle, failure: int) -> None:
-        if self._failures.get(life.node) == failure:
-            self.pods.evict(life, reason="node failed")
-
-    def _evict_if_deleted(self, life: PodLifecycle) -> None:
-        if self.cluster.node(life.node) is None:
-            self.pods.evict(life, reason="node deleted")
 
 
 RECREATE = "recreate"

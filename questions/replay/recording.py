@@ -40,7 +40,7 @@ def columns(resources: Sequence[str]) -> list[str]:
 def row_of(replay: Replay) -> list[Any]:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
     tally, ledger, lost = replay.cluster.tally, replay.cluster.ledger, replay.cluster.fragmentation.by_resource()
-    row = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes]
+    row = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, len(ledger.nodes)]
     row += [tally.events["Scheduled"], tally.events["Finished"], tally.evicted]
     for used, capacity, waiting, share in zip(*ledger.totals.tolist(), ledger.waiting.tolist(), lost.tolist(), strict=True):
         row += (capacity, used + waiting, used, round(share, 6))

@@ -40,12 +40,11 @@ class Ledger:
     waiting: Ints = attrs.field(init=False)
     totals: Ints = attrs.field(init=False)
     """int64[2, R]: what the pods on nodes ask for together, and what the nodes have together."""
-    nodes: int = 0
+    nodes: set[str] = attrs.field(factory=set)
+    """The nodes that there are."""
     waiting_pods: int = 0
     columns: dict[str, int] = attrs.field(factory=dict)
     """Node that is there, or was -> its column of the arrays."""
-    _known: set[int] = attrs.field(factory=set)
-    """Columns whose node exists."""
     pods: dict[str, tuple[int, Ints]] = attrs.field(factory=dict)
     """Pod -> its node's column, -1 while it waits, and what it asks for."""
     touched: set[int] = attrs.field(factory=set)
@@ -70,19 +69,16 @@ class Ledger:
     def put_node(self, node: Node) -> None:
         """A node was added or changed."""
         amounts = of_node(node.status.allocatable)
-        self._set_node(node.name, np.array([amounts.get(name, 0) for name in self.resources], np.int64), True)
+        self.nodes.add(node.name)
+        self._set_node(node.name, np.array([amounts.get(name, 0) for name in self.resources], np.int64))
 
     def drop_node(self, name: str) -> None:
         """A node is gone; its pods still exist."""
-        self._set_node(name, np.zeros(len(self.resources), np.int64), False)
+        self.nodes.discard(name)
+        self._set_node(name, np.zeros(len(self.resources), np.int64))
 
-    def _set_node(self, name: str, amounts: Ints, exists: bool) -> None:
+    def _set_node(self, name: str, amounts: Ints) -> None:
         at = self._column(name)
-        if exists:
-            self._known.add(at)
-        else:
-            self._known.discard(at)
-        self.nodes = len(self._known)
         self.totals[1] += amounts - self.allocatable[:, at]
         self.allocatable[:, at] = amounts
 

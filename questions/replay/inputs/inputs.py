@@ -86,12 +86,7 @@ class TraceTimes:
 # --- recorded events ------------------------------------------------------------------------------------------------
 
 
-def is_event(data: Mapping[str, Any]) -> bool:
-    """Whether a document is a recorded event."""
-    return "event" in data and "kind" not in data
-
-
-def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
+def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool) -> Event | None:
     """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what is not read.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
@@ -162,36 +157,26 @@ class Reading:
 def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
     """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
     for item in objects:
+        marks = {} if reading.ignore_times else item.annotations
         found = {}
-        for name in () if reading.ignore_times else (CREATION_TIME, DELETION_TIME):
-            if name in item.annotations:
-                found[name] = times.read(item.annotations[name], _where(item, name))
+        for name in (CREATION_TIME, DELETION_TIME):
+            if name in marks:
+                found[name] = times.read(marks[name], f"{item.kind} {item.key}: metadata.annotations[{name}]")
         created, leaves = found.get(CREATION_TIME, START), found.get(DELETION_TIME)
-        if isinstance(item, Pod):
-            runs = None if reading.ignore_times else _run_time(item)
-            if runs is not None and leaves is not None:
-                runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
-            if runs is None and leaves is None:
-                runs = reading.run_time
-            yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
-        else:
+        if not isinstance(item, Pod):
             yield Event(created, ADD, item)
             if leaves is not None:
                 yield Event(leaves, DELETE, item)
-
-
-def _run_time(pod: Pod) -> float | None:
-    written = pod.annotations.get(RUN_TIME)
-    if written is None:
-        return None
-    seconds = parse_duration(written)
-    if seconds is None:
-        raise ManifestError(f"{_where(pod, RUN_TIME)}: expected {DURATION}, got {shown(written)}")
-    return seconds
-
-
-def _where(item: KubeObject, annotation: str) -> str:
-    return f"{item.kind} {item.key}: metadata.annotations[{annotation}]"
+            continue
+        runs = parse_duration(marks[RUN_TIME]) if RUN_TIME in marks else None
+        if RUN_TIME in marks and runs is None:
+            place = f"Pod {item.key}: metadata.annotations[{RUN_TIME}]"
+            raise ManifestError(f"{place}: expected {DURATION}, got {shown(marks[RUN_TIME])}")
+        if runs is not None and leaves is not None:
+            runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
+        if runs is None and leaves is None:
+            runs = reading.run_time
+        yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
 
 
 STDIN = "-"
@@ -282,6 +267,7 @@ class _Reader:
 
     def sort(self, path: str) -> None:
         """Find out what a path is, and read it unless it is manifests."""
+        choice = self.choice
         if path == STDIN:
             self._piped = read_stream(self.stdin)
         if path.endswith(".csv"):
@@ -289,30 +275,25 @@ class _Reader:
             if kind in self.tables:
                 raise ManifestError(f"{path}: expected one list of {kind}, got two")
             self.tables[kind] = path
-        elif path != STDIN and os.path.isdir(path):
-            self.manifests.append(path)
+            return
+        documents = [] if path != STDIN and os.path.isdir(path) else read_documents([path], io.BytesIO(self._piped))
+        first = next(iter(documents), None)
+        if first is not None and "event" in first.data and "kind" not in first.data:
+            found = []
+            for document in [first, *documents]:
+                event = read_event(
+                    document, self.times, self.odd, defaults=choice.defaults, keeps_manifest=choice.keeps_manifests
+                )  # fmt: skip
+                if event is None:
+                    self.ignored["events about other kinds"] += 1
+                else:
+                    found.append(event)
+            self.events += found if choice.as_recorded else with_run_times(found)
+        elif first is not None and is_operation(first.data):
+            folder = Path() if path == STDIN else Path(path).parent
+            self.operations += read_operations([first, *documents], folder, defaults=choice.defaults, odd=self.odd)
         else:
-            documents = read_documents([path], self._stream())
-            first = next(iter(documents), None)
-            if first is not None and is_event(first.data):
-                found, choice = [], self.choice
-                for document in [first, *documents]:
-                    event = read_event(
-                        document, self.times, self.odd, defaults=choice.defaults, keeps_manifest=choice.keeps_manifests
-                    )  # fmt: skip
-                    if event is None:
-                        self.ignored["events about other kinds"] += 1
-                    else:
-                        found.append(event)
-                self.events += found if choice.as_recorded else with_run_times(found)
-            elif first is not None and is_operation(first.data):
-                folder = Path() if path == STDIN else Path(path).parent
-                self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
-            else:
-                self.manifests.append(path)
-
-    def _stream(self) -> IO[bytes]:
-        return io.BytesIO(self._piped)
+            self.manifests.append(path)
 
     # --- objects ----------------------------------------------------------------------------------------------------
 
@@ -321,15 +302,20 @@ class _Reader:
         choice, loaded = self.choice, Loaded()
         if self.manifests:
             loaded = load(
-                self.manifests, stdin=self._stream(), defaults=choice.defaults, strict_fields=choice.strict_fields,
+                self.manifests, stdin=io.BytesIO(self._piped), defaults=choice.defaults, strict_fields=choice.strict_fields,
                 keeps_manifests=choice.keeps_manifests,
             )  # fmt: skip
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
         made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *made.notices)
-        objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
-        events = self._admitted([*timed(filter(self._takes_part, objects), choice, self.times), *self.events])
-        events, origin = self._placed(events)
+        objects = list[KubeObject]()
+        for item in (*loaded.objects, *self.given, *made.objects, *self._traced()):
+            why = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
+            if why in (None, ON_A_NODE):
+                objects.append(item)
+            else:
+                self.ignored[why] += 1
+        events, origin = self._placed(self._admitted([*timed(objects, choice, self.times), *self.events]))
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
         amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
         had = {name for found in amounts for name, amount in found.items() if amount}
@@ -348,13 +334,6 @@ class _Reader:
         document = openb.manifests(self.tables["nodes"], self.tables["pods"])
         found = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in found if item is not None)
-
-    def _takes_part(self, item: KubeObject) -> bool:
-        why = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else ON_A_NODE
-        if why is None or why == ON_A_NODE:
-            return True
-        self.ignored[why] += 1
-        return False
 
     def _admitted(self, events: list[Event]) -> list[Event]:
         """The events, with new objects as the API server would store them, and without those that it would refuse."""
