@@ -17,8 +17,7 @@ from ..exceptions import UnknownNameError
 from ..questions.migrate.options import MigrateOptions
 from ..questions.options import OptionsError
 from .declaring.commands import command
-from .declaring.flags import Output, click_option, environments_max_pd_vols, output_options, takes_cluster
-from .declaring.paramtypes import FILE
+from .declaring.flags import FILE, Output, click_option, environments_max_pd_vols, output_options, takes_cluster
 
 if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult
@@ -69,8 +68,7 @@ def migrate(
     """
     from ..questions.migrate import ask
     from ..simulation.scenario import Files
-    from .answering import answer, write_yaml
-    from .notices import tell_line
+    from .answering import answer, tell_line, write_yaml
     from .opening import Console, reading
 
     if more and not paths:
@@ -99,8 +97,8 @@ def migrate(
             tell_line(told)
     else:
         # Say what the check found on standard error.
+        from .answering import tell_unread
         from .console.output import note
-        from .notices import tell_unread
         from .report.tables import write_view
 
         note("")

@@ -18,10 +18,8 @@ from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
 from ..questions.replay.recording import Places, check_places
 from ..simulation.input import SILENT
-from .answering import about, page_of, write_report
-from .console.exitstatus import INTERRUPTED
-from .console.output import note, note_lines, warn
-from .notices import tell_notices, tell_unread
+from .answering import about, page_of, tell_notices, tell_unread, write_report
+from .console.output import INTERRUPTED, note, note_lines, warn
 from .opening import Console, reading, settled_for
 from .report.tables import view_lines, width_of
 

@@ -16,9 +16,8 @@ from ..api.record import plain
 from ..exceptions import did_you_mean
 from ..questions.simulate.ask import SimulationRun
 from ..simulation.input import SILENT
-from .answering import answer, page_of, write_report
+from .answering import answer, page_of, tell_unread, write_report
 from .console.output import note, note_lines, writing
-from .notices import tell_unread
 from .opening import Console
 from .report.simulation import ListedRecords
 from .report.tables import view_lines, width_of

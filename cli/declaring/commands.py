@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from ..console.output import STANDARD, OutputError, note
-from ..console.streams import NoReader
+from ..console.output import STANDARD, NoReader, OutputError, note
 
 WRITTEN = ("output", "series", "report", "flame_graph", "redact_map", "plot")
 """Parameters that are files to write; every other path is read."""

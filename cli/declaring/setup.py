@@ -77,6 +77,11 @@ class Setup:
         """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for options that the release does not have; no file is read."""
         options_of(self.values, self.called)
 
+    def refuse_early(self) -> None:
+        """Raise what :attr:`spec` raises, as far as that can be said before the release of the nodes is known."""
+        if not is_auto(self.release):
+            self.spec  # noqa: B018
+
     @cached_property
     def spec(self) -> SchedulerSpec:
         """What the scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what is refused."""
@@ -119,14 +124,6 @@ class NamedSetup:
         if not is_auto(values.get("release")):
             found.setup.check()
         return found
-
-    def settled(self, nodes: Iterable[Node], server: str = "") -> NamedSetup:
-        """The same, with the release that :meth:`Setup.settled` finds in place of ``auto``; raises as :meth:`parse`."""
-        if not is_auto(self.setup.release):
-            return self
-        settled = self.setup.settled(nodes, server)
-        settled.check()
-        return attrs.evolve(self, setup=settled)
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""

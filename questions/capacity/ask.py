@@ -45,9 +45,8 @@ from ...simulation.nodesbyuse import grouped, labels_of, pods_on
 from ...simulation.summary import UNITS
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
-from .answer import CapacityDocument, Counted, Counting, Headroom, PendingPods, PlacedTemplate, Stop
+from .answer import READ_KINDS, CapacityDocument, CapacityQuestion, Counted, Counting, Headroom, PendingPods, PlacedTemplate, Stop, asked
 from .options import CapacityOptions
-from .question import READ_KINDS, CapacityQuestion, asked
 
 MOST_NODES = 20
 """How many nodes short text lists at most."""

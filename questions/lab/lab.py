@@ -38,9 +38,7 @@ from ..simulate.options import SimulationOptions
 from ..whatif.ask import explained_or_helped, outcome_of
 from ..whatif.suggestion import Suggestion
 from .rules import StateRules, read_rules
-from .scenarios import LabScenarios
-from .states import Json, LabState
-from .warmengines import WarmEngines
+from .scenarios import Json, LabScenarios, LabState, WarmEngines
 
 MOST_ROWS, KEPT_CLUSTERS = 200, 60
 T = TypeVar("T")
@@ -171,19 +169,9 @@ class Lab:
             others = [node for node in document.nodes if node.name != document.host]
             fitting, failing = ([node for node in others if node.fits is fits] for fits in (True, False))
             best = fitting[: max(MOST_ROWS // 2, MOST_ROWS - len(failing))]
-            return {
-                **plain(
-                    replace(
-                        document,
-                        nodes=[
-                            *(node for node in document.nodes if node.name == document.host),
-                            *best,
-                            *failing[: MOST_ROWS - len(best)],
-                        ],
-                    )
-                ),
-                "verdict": str(result.view().verdict),
-            }
+            host = [node for node in document.nodes if node.name == document.host]
+            shown = replace(document, nodes=[*host, *best, *failing[: MOST_ROWS - len(best)]])
+            return {**plain(shown), "verdict": str(result.view().verdict)}
         return {**plain(document), "told": list(map(helping_words, result.suggestions))}
 
     def _capacity(self, state: LabState, asked: LabQuestion) -> Json:

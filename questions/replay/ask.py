@@ -49,12 +49,11 @@ from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import Result, Row
-from .history import KEPT, PodHistory, ReplayHistory, columns
 from .inputs.inputs import InputOptions, Inputs, read_inputs
 from .inputs.times import DURATION, parse_duration
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
-from .recording import Places, Recording, printed, summary
+from .recording import KEPT, Places, PodHistory, Recording, ReplayHistory, columns, printed, summary
 from .replay import Replay
 from .simulatedcluster import Delays
 
@@ -198,7 +197,7 @@ def replayed(
     names = columns(inputs.resources)
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
-        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, made.cluster.ledger.nodes,
+        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, len(made.cluster.ledger.nodes),
         inputs.resources, inputs.ignored, made.is_over, history,
     )  # fmt: skip
 

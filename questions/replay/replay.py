@@ -14,12 +14,10 @@ from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import UnknownNameError, did_you_mean
-from .cluster.churnworkload import ChurnWorkload
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles, resume
 from .cluster.volumecontroller import VolumeController
-from .externalevents import ExternalEvents
-from .inputs.inputs import Inputs
-from .inputs.traces import Event
+from .externalevents import ChurnWorkload, ExternalEvents
+from .inputs.inputs import Event, Inputs
 from .simulatedcluster import Delays, SimulatedCluster
 
 

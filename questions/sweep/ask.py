@@ -18,9 +18,8 @@ from ...api.view import DATA, PAGE, Column, Section, Table, View, on_page
 from ...api.words import brief, count_of
 from ..asking import SILENT, Observer, asked_by
 from ..result import Result, Row
-from .measures import Best, SweepConfiguration, best_of, cell, configurations
 from .options import SweepOptions
-from .spec import WEIGHT, read_spec
+from .spec import WEIGHT, Best, SweepConfiguration, best_of, cell, configurations, read_spec
 from .sweep import ERROR, RUN, Sweep
 
 MOST_GROUPS, MOST_NAMED = 3, 2

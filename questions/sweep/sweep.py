@@ -34,8 +34,7 @@ from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Simulation
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
-from .measures import Measures, replay_measures, simulation_measures
-from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Spec
+from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Measures, Spec, replay_measures, simulation_measures
 
 Weights = Mapping[str, int]
 """Name -> weight; 0: the rule does not count at all."""

@@ -25,8 +25,8 @@ from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
 from ....simulation.drainrules import stays_with_node
 from ....simulation.replacements import claims_left_by, with_claims
+from ..inputs.inputs import Lifetime
 from ..inputs.times import plain
-from ..inputs.traces import Lifetime
 from ..journal import (
     PodArrived,
     PodDeleted,

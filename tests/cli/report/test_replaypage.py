@@ -14,8 +14,8 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.questions.replay.ask import ReplayResult
-from kubeclassic.questions.replay.history import ROWS, Thinned
 from kubeclassic.questions.replay.journal import ReplaySummary
+from kubeclassic.questions.replay.recording import ROWS, Thinned
 from tests.conftest import ROOT
 from tests.support.pages import data_of_page
 from tests.support.program import ran

@@ -9,7 +9,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.questions.newnodes.search import Mix, MixSearch, MixTrial, PodWithoutNode
+from kubeclassic.questions.newnodes.answer import Mix, MixSearch, MixTrial, PodWithoutNode
 from tests.support.examples import examples
 
 MOST = 5

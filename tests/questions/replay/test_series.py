@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from kubeclassic.questions.replay import recording
-from kubeclassic.questions.replay.history import Series, columns
-from kubeclassic.questions.replay.ledger import SAMPLE, Fragmentation, Ledger
-from kubeclassic.questions.replay.simulatedcluster import ReplayCounts
+from kubeclassic.questions.replay.recording import Series, columns
+from kubeclassic.questions.replay.simulatedcluster import SAMPLE, Fragmentation, Ledger, ReplayCounts
 from tests.support.build import node, pod
 from tests.support.replaybuild import at, played, replay, there
 
