@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import IO, Any
 
 import attrs
@@ -105,23 +105,21 @@ def take_in(
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
-    lacks_classes = any("PriorityClass" in notice.what for notice in refused)
+    lacks_classes, warnings = any("PriorityClass" in notice.what for notice in refused), list[Notice]()
+    for part in parts:
+        warnings += part.warnings
+        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
+            warnings.append(Notice("kind Table", TABLE_HINT))
+    lacks = missing_kinds((*known, *objects), lacks_classes) if whole else ()
     return Inventory(
         objects=objects,
         ignored=ignored,
-        warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds((*known, *objects), lacks_classes) if whole else ())),
+        warnings=(*warnings, *made.notices, *refused, *lacks),
         refused=refused,
         refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
-
-
-def _warnings(parts: Sequence[Loaded]) -> Iterator[Notice]:
-    for part in parts:
-        yield from part.warnings
-        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
-            yield Notice("kind Table", TABLE_HINT)
 
 
 def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False) -> Made:

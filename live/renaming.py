@@ -346,7 +346,7 @@ _FIELDS: Mapping[str, str] = {
 _WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
 
 
-class ControllerTemplate(Part, frozen=True, kw_only=True):
+class ControllerTemplate(Part):
     """The template of a controller, whose objects otherwise say only which pods they have."""
 
     metadata: o.TemplateMeta = o.TemplateMeta()

@@ -38,11 +38,11 @@ _Status: TypeAlias = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknow
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
-class Ordinals(Part, frozen=True, kw_only=True):
+class Ordinals(Part):
     start: Count = 0
 
 
-class WorkloadSpec(Part, frozen=True, kw_only=True):
+class WorkloadSpec(Part):
     """What a controller is asked for; templates stay in JSON form."""
 
     replicas: Count = 1
@@ -56,17 +56,17 @@ class WorkloadSpec(Part, frozen=True, kw_only=True):
     job_template: Mapping[str, Any] | None = None
 
 
-class WorkloadCondition(Part, frozen=True, kw_only=True):
+class WorkloadCondition(Part):
     type: str = ""
     status: _Status = ""
 
 
-class WorkloadStatus(Part, frozen=True, kw_only=True):
+class WorkloadStatus(Part):
     succeeded: Count = 0
     conditions: tuple[WorkloadCondition, ...] = ()
 
 
-class Workload(Part, frozen=True, kw_only=True):
+class Workload(Part):
     """What a controller reads from its object."""
 
     kind: str = ""

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, OneOf, Part
+from .metadata import NO_QUANTITIES, Condition, HashedPart, KubeObject, Map, OneOf, Part
 from .quantity import Int64, Quantity
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-class Taint(Part, frozen=True, kw_only=True, cache_hash=True):
+class Taint(HashedPart):
     key: str = ""
     value: str = ""
     effect: Annotated[str, OneOf(*EFFECTS)] = ""
 
 
-class ContainerImage(Part, frozen=True, kw_only=True, cache_hash=True):
+class ContainerImage(HashedPart):
     names: tuple[str, ...] = ()
     size_bytes: Int64 = 0
 
 
-class NodeSpec(Part, frozen=True, kw_only=True):
+class NodeSpec(Part):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
     provider_id: str = ""
 
 
-class NodeSystemInfo(Part, frozen=True, kw_only=True):
+class NodeSystemInfo(Part):
     kubelet_version: str = ""
     """Which release the node runs, such as ``v1.16.3``."""
 
 
-class NodeStatus(Part, frozen=True, kw_only=True):
+class NodeStatus(Part):
     allocatable: Map[Quantity] = NO_QUANTITIES
     capacity: Map[Quantity] = NO_QUANTITIES
     conditions: tuple[Condition, ...] = ()
@@ -46,7 +46,7 @@ class NodeStatus(Part, frozen=True, kw_only=True):
         return self.node_info.kubelet_version
 
 
-class Node(KubeObject, frozen=True, kw_only=True):
+class Node(KubeObject):
     kind: ClassVar[str] = "Node"
     namespaced: ClassVar[bool] = False
 

@@ -12,13 +12,13 @@ from .selectors import LabelSelector
 PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Never", optional=True)]
 
 
-class ServiceSpec(Part, frozen=True, kw_only=True):
+class ServiceSpec(Part):
     """Whose pods a service has; None as selector selects nothing, an empty one everything."""
 
     selector: Map[str] | None = None
 
 
-class Service(KubeObject, frozen=True, kw_only=True):
+class Service(KubeObject):
     """A service."""
 
     kind: ClassVar[str] = "Service"
@@ -30,7 +30,7 @@ class Service(KubeObject, frozen=True, kw_only=True):
         return self.spec.selector
 
 
-class ReplicationController(KubeObject, frozen=True, kw_only=True):
+class ReplicationController(KubeObject):
     kind: ClassVar[str] = "ReplicationController"
 
     spec: ServiceSpec = ServiceSpec()
@@ -40,13 +40,13 @@ class ReplicationController(KubeObject, frozen=True, kw_only=True):
         return self.spec.selector
 
 
-class ControllerSpec(Part, frozen=True, kw_only=True):
+class ControllerSpec(Part):
     """Which pods a controller has."""
 
     selector: LabelSelector | None = None
 
 
-class ReplicaSet(KubeObject, frozen=True, kw_only=True):
+class ReplicaSet(KubeObject):
     kind: ClassVar[str] = "ReplicaSet"
 
     spec: ControllerSpec = ControllerSpec()
@@ -56,7 +56,7 @@ class ReplicaSet(KubeObject, frozen=True, kw_only=True):
         return self.spec.selector
 
 
-class StatefulSet(KubeObject, frozen=True, kw_only=True):
+class StatefulSet(KubeObject):
     kind: ClassVar[str] = "StatefulSet"
 
     spec: ControllerSpec = ControllerSpec()
@@ -66,7 +66,7 @@ class StatefulSet(KubeObject, frozen=True, kw_only=True):
         return self.spec.selector
 
 
-class PodDisruptionBudgetSpec(Part, frozen=True, kw_only=True):
+class PodDisruptionBudgetSpec(Part):
     """Of which pods how many must go on running."""
 
     selector: LabelSelector | None = None
@@ -74,7 +74,7 @@ class PodDisruptionBudgetSpec(Part, frozen=True, kw_only=True):
     max_unavailable: IntOrString | None = None
 
 
-class PodDisruptionBudgetStatus(Part, frozen=True, kw_only=True):
+class PodDisruptionBudgetStatus(Part):
     """What the controller of budgets has counted."""
 
     disruptions_allowed: Int32 = 0
@@ -84,7 +84,7 @@ class PodDisruptionBudgetStatus(Part, frozen=True, kw_only=True):
     """The names of pods that are being evicted -> since when."""
 
 
-class PodDisruptionBudget(KubeObject, frozen=True, kw_only=True):
+class PodDisruptionBudget(KubeObject):
     """A disruption budget."""
 
     kind: ClassVar[str] = "PodDisruptionBudget"
@@ -106,7 +106,7 @@ class PodDisruptionBudget(KubeObject, frozen=True, kw_only=True):
         return self.status.disrupted_pods
 
 
-class PriorityClass(KubeObject, frozen=True, kw_only=True):
+class PriorityClass(KubeObject):
     """A named priority."""
 
     kind: ClassVar[str] = "PriorityClass"
@@ -117,6 +117,6 @@ class PriorityClass(KubeObject, frozen=True, kw_only=True):
     preemption_policy: PreemptionPolicy | None = None
 
 
-class Namespace(KubeObject, frozen=True, kw_only=True):
+class Namespace(KubeObject):
     kind: ClassVar[str] = "Namespace"
     namespaced: ClassVar[bool] = False

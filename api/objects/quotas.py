@@ -8,7 +8,7 @@ from .metadata import NO_QUANTITIES, KubeObject, Map, Part
 from .quantity import Quantity
 
 
-class ScopedResourceSelectorRequirement(Part, frozen=True, kw_only=True):
+class ScopedResourceSelectorRequirement(Part):
     """Which pods a quota counts: those with one of *values* for the scope."""
 
     scope_name: str = ""
@@ -16,24 +16,24 @@ class ScopedResourceSelectorRequirement(Part, frozen=True, kw_only=True):
     values: tuple[str, ...] = ()
 
 
-class ScopeSelector(Part, frozen=True, kw_only=True):
+class ScopeSelector(Part):
     match_expressions: tuple[ScopedResourceSelectorRequirement, ...] = ()
 
 
-class ResourceQuotaSpec(Part, frozen=True, kw_only=True):
+class ResourceQuotaSpec(Part):
     hard: Map[Quantity] = NO_QUANTITIES
     scopes: tuple[str, ...] = ()
     scope_selector: ScopeSelector = ScopeSelector()
 
 
-class ResourceQuotaStatus(Part, frozen=True, kw_only=True):
+class ResourceQuotaStatus(Part):
     """What the API server says of it."""
 
     hard: Map[Quantity] = NO_QUANTITIES
     used: Map[Quantity] = NO_QUANTITIES
 
 
-class ResourceQuota(KubeObject, frozen=True, kw_only=True):
+class ResourceQuota(KubeObject):
     """How much the pods of a namespace may request together."""
 
     kind: ClassVar[str] = "ResourceQuota"
@@ -42,7 +42,7 @@ class ResourceQuota(KubeObject, frozen=True, kw_only=True):
     status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
-class LimitRangeItem(Part, frozen=True, kw_only=True):
+class LimitRangeItem(Part):
     """Bounds and defaults of the pods or containers of a namespace."""
 
     type: str = ""
@@ -53,11 +53,11 @@ class LimitRangeItem(Part, frozen=True, kw_only=True):
     max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
 
 
-class LimitRangeSpec(Part, frozen=True, kw_only=True):
+class LimitRangeSpec(Part):
     limits: tuple[LimitRangeItem, ...] = ()
 
 
-class LimitRange(KubeObject, frozen=True, kw_only=True):
+class LimitRange(KubeObject):
     """The bounds and defaults of a namespace."""
 
     kind: ClassVar[str] = "LimitRange"
