@@ -222,11 +222,12 @@ class Cluster:
         found = self._taken_in(items)
         for item in found:
             known = self.find(type(item), item.key)
-            if isinstance(known, Pod) and isinstance(item, Pod) and known.uid == item.uid:
-                if (there := known.spec.node_name) not in ("", item.spec.node_name):
-                    raise ManifestError(
-                        f'Pod {known.key}: spec.nodeName: expected {there}, got "{item.spec.node_name}": pods do not move'
-                    )
+            if (
+                isinstance(known, Pod) and isinstance(item, Pod) and known.uid == item.uid
+                and known.spec.node_name not in ("", item.spec.node_name)
+            ):  # fmt: skip
+                moved = f'expected {known.spec.node_name}, got "{item.spec.node_name}"'
+                raise ManifestError(f"Pod {known.key}: spec.nodeName: {moved}: pods do not move")
         for item in found:
             old = self._objects[_identity(item)]
             if old.uid != item.uid:
@@ -305,7 +306,7 @@ def _identity(item: KubeObject) -> tuple[str, str]:
     return item.kind, item.key
 
 
-def _read(items: Iterable[Given], defaults: bool) -> Iterable[Loaded]:
+def _read(items: Iterable[object], defaults: bool) -> Iterable[Loaded]:
     """Each of *items* as if loaded from a file."""
     for number, item in enumerate(items, 1):
         if isinstance(item, KubeObject):

@@ -18,26 +18,22 @@ class ServiceSpec(Part):
     selector: Map[str] | None = None
 
 
-class Service(KubeObject):
+class _PairSelecting(KubeObject):
+    spec: ServiceSpec = ServiceSpec()
+
+    @property
+    def selector(self) -> Map[str] | None:
+        return self.spec.selector
+
+
+class Service(_PairSelecting):
     """A service."""
 
     kind: ClassVar[str] = "Service"
 
-    spec: ServiceSpec = ServiceSpec()
 
-    @property
-    def selector(self) -> Map[str] | None:
-        return self.spec.selector
-
-
-class ReplicationController(KubeObject):
+class ReplicationController(_PairSelecting):
     kind: ClassVar[str] = "ReplicationController"
-
-    spec: ServiceSpec = ServiceSpec()
-
-    @property
-    def selector(self) -> Map[str] | None:
-        return self.spec.selector
 
 
 class ControllerSpec(Part):
@@ -46,24 +42,20 @@ class ControllerSpec(Part):
     selector: LabelSelector | None = None
 
 
-class ReplicaSet(KubeObject):
+class _Controller(KubeObject):
+    spec: ControllerSpec = ControllerSpec()
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
+
+
+class ReplicaSet(_Controller):
     kind: ClassVar[str] = "ReplicaSet"
 
-    spec: ControllerSpec = ControllerSpec()
 
-    @property
-    def selector(self) -> LabelSelector | None:
-        return self.spec.selector
-
-
-class StatefulSet(KubeObject):
+class StatefulSet(_Controller):
     kind: ClassVar[str] = "StatefulSet"
-
-    spec: ControllerSpec = ControllerSpec()
-
-    @property
-    def selector(self) -> LabelSelector | None:
-        return self.spec.selector
 
 
 class PodDisruptionBudgetSpec(Part):
