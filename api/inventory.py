@@ -33,14 +33,14 @@ class Inventory:
     """The objects of a cluster in the given order, and what happened to the rest."""
 
     objects: tuple[KubeObject, ...] = ()
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     """What is not used -> how many times."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
     """What the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
-    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
+    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     daemon_sets: tuple[Mapping[str, Any], ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
@@ -48,15 +48,14 @@ class Inventory:
 
 def read_inventory(
     paths: PathLike | Iterable[PathLike],
-    pods: Iterable[PathLike] = (),
     *,
     defaults: bool = True,
     strict_fields: bool = False,
     stdin: IO[Any] | None = None,
     cron_jobs: bool = False,
 ) -> Inventory:
-    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
-    loaded = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+    """Read *paths*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
+    loaded = read_files(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
     return take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
 
 

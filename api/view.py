@@ -146,7 +146,7 @@ class Column:
     kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
     filter: bool = False
     """Whether readers of a page choose among its values, which are few."""
-    colours: Mapping[str, str] = attrs.field(factory=dict)
+    colours: Mapping[str, str] = attrs.Factory(dict)
     """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
     forms: Sequence[str] = EVERYWHERE
     """The forms that have it."""
@@ -238,13 +238,11 @@ class Table:
         return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
-def table_of(
-    name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = (), *, forms: Sequence[str] = ("data",), noun: str = "row"
-) -> Table:
+def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
     """A table of *records*, which may lack fields: a column a field, those of *first* before all others."""
     names = list(dict.fromkeys([*first, *(name for record in records for name in record)]))
     rows = [[record.get(name) for name in names] for record in records]
-    return Table(name, [Column(name) for name in names], rows, forms=forms, noun=noun)
+    return Table(name, [Column(name) for name in names], rows, forms=DATA)
 
 
 @attrs.frozen
@@ -393,9 +391,9 @@ class NodeMap:
 
     nodes: Sequence[str]
     sides: Sequence[MapSide]
-    labels: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    labels: Mapping[str, Sequence[str]] = attrs.Factory(dict)
     """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are grouped."""
-    colours: Mapping[str, str] = attrs.field(factory=dict)
+    colours: Mapping[str, str] = attrs.Factory(dict)
     """State -> the colour of its mark."""
     follows: bool = False
     """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
@@ -441,7 +439,7 @@ class MatrixLine:
     """One node, or several that fare alike."""
 
     node: Part
-    failed: Mapping[str, str] = attrs.field(factory=dict)
+    failed: Mapping[str, str] = attrs.Factory(dict)
     """Rule that turned it down -> why."""
     passed: Collection[str] = ()
     """Rules that it passed; it was not asked about the others."""
@@ -527,7 +525,7 @@ class View:
     """The outcome in one sentence."""
     lead: Sequence[Part] = ()
     """What a page says right under the verdict."""
-    facts: Mapping[str, object] = attrs.field(factory=dict)
+    facts: Mapping[str, object] = attrs.Factory(dict)
     """The outcome in a few words; a page has the numbers among them."""
     shares: Sequence[Share] = ()
     """The outcome as parts of one whole; empty where it is none."""

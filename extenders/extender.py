@@ -43,8 +43,8 @@ class Written:
 class Bodies:
     """Writes the bodies of requests."""
 
-    _nodes: dict[str, Written] = attrs.field(factory=dict)
-    _pods: dict[str, tuple[Pod, bytes]] = attrs.field(factory=dict)
+    _nodes: dict[str, Written] = attrs.Factory(dict)
+    _pods: dict[str, tuple[Pod, bytes]] = attrs.Factory(dict)
 
     def asked(self, pod: Pod, nodes: Sequence[Node], *, names_only: bool) -> bytes:
         """The body of filter and prioritize."""

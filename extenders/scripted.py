@@ -27,7 +27,7 @@ class ScriptedPost:
 
     script: Script
     configs: Sequence[ExtenderConfig]
-    calls: list[tuple[str, str, Json]] = attrs.field(factory=list)
+    calls: list[tuple[str, str, Json]] = attrs.Factory(list)
     """(role, URL, body) of each request so far."""
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:

@@ -181,13 +181,13 @@ class Ownership:
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
-    _by_owner: dict[_Place, list[Pod]] = attrs.field(factory=dict)
+    _by_owner: dict[_Place, list[Pod]] = attrs.Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
-    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.field(factory=dict)
+    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
     """Namespace -> labels -> pods without a controller."""
-    _made_by: dict[_Place, list[Workload]] = attrs.field(factory=dict)
+    _made_by: dict[_Place, list[Workload]] = attrs.Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _named: dict[_Place, Workload] = attrs.field(factory=dict)
+    _named: dict[_Place, Workload] = attrs.Factory(dict)
     """Namespace, kind and name -> the workload."""
     _lost: dict[tuple[str, str], list[LostReplicaSet]] | None = None
     """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""

@@ -37,7 +37,7 @@ class CountsAs(str):
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 
-    _fine: dict[tuple[int, ...], Any] = attrs.field(factory=dict)
+    _fine: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
         """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""

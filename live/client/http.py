@@ -61,9 +61,9 @@ class HttpTransport:
     access: Access
     agent: str = attrs.field(factory=user_agent)
     wall_clock: Callable[[], float] = time.time
-    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.field(factory=dict, init=False)
+    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
-    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.field(factory=dict, init=False)
+    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.Factory(dict)
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:

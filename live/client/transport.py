@@ -41,7 +41,7 @@ class Request:
     path: str
     query: str = ""
     body: bytes = b""
-    headers: Mapping[str, str] = attrs.field(factory=dict)
+    headers: Mapping[str, str] = attrs.Factory(dict)
     timeout: float | None = None
     """In seconds, for streams between two pieces of the answer; None: the transport's default for answers, none for streams."""
 
@@ -52,7 +52,7 @@ class Response:
 
     status: int
     body: bytes = b""
-    headers: Mapping[str, str] = attrs.field(factory=dict)
+    headers: Mapping[str, str] = attrs.Factory(dict)
 
     @property
     def retry_after(self) -> float | None:

@@ -113,7 +113,7 @@ class Process:
     """Decisions keep their details."""
     is_dry: bool = False
     """Nothing is written, and so no leader is elected."""
-    log: Log = attrs.field(factory=Log)
+    log: Log = attrs.Factory(Log)
     wall: Callable[[], float] = time.time
     identity: str = attrs.field(factory=new_identity)
     lease_thread: LeaseThread | None = None
@@ -122,7 +122,7 @@ class Process:
     scheduler: LiveScheduler = attrs.field(init=False)
     informers: Informers = attrs.field(init=False)
     elector: Elector | None = attrs.field(init=False, default=None)
-    urls: list[str] = attrs.field(init=False, factory=list)
+    urls: list[str] = attrs.Factory(list)
     """Where it listens, once it does."""
     ending: str = attrs.field(init=False, default="")
     """What was under way at its end, and what became of it, once that is there."""

@@ -166,7 +166,7 @@ class ElectionSettings:
 
     namespace: str = "kube-system"
     name: str = "kube-scheduler"
-    times: LeaseTimes = attrs.field(factory=LeaseTimes)
+    times: LeaseTimes = attrs.Factory(LeaseTimes)
 
 
 @attrs.frozen(kw_only=True)
@@ -192,7 +192,7 @@ class RunSettings:
     listeners: tuple[Listener, ...] = ()
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
-    logs: LogSettings = attrs.field(factory=LogSettings)
+    logs: LogSettings = attrs.Factory(LogSettings)
 
 
 def read_settings(

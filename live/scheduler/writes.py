@@ -92,11 +92,11 @@ def decoded(kind: type[K], document: Any) -> K:
 class DryApi(ClusterApi):
     """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or deleted it."""
 
-    known: dict[str, Pod] = attrs.field(factory=dict)
+    known: dict[str, Pod] = attrs.Factory(dict)
     """The pods as the informer knows them, by key."""
-    _written: dict[str, Pod] = attrs.field(factory=dict)
+    _written: dict[str, Pod] = attrs.Factory(dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
-    _bindings: dict[str, asyncio.Future[None]] = attrs.field(factory=dict)
+    _bindings: dict[str, asyncio.Future[None]] = attrs.Factory(dict)
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()

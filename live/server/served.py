@@ -45,18 +45,18 @@ class ServedCluster:
 
     make_engine: Callable[[], Engine]
     defaults: bool = True
-    objects: Objects = attrs.field(factory=dict)
+    objects: Objects = attrs.Factory(dict)
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
     _guests: Run | None = None
     """Where nodes that were given stand in for the cluster's own; made when nodes of a request first differ from them."""
-    _given: dict[str, Node] = attrs.field(factory=dict)
+    _given: dict[str, Node] = attrs.Factory(dict)
     """The nodes that stand in now."""
-    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.field(factory=dict)
+    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.Factory(dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
-    _asked: dict[str, Pod] = attrs.field(factory=dict)
+    _asked: dict[str, Pod] = attrs.Factory(dict)
     """UID -> pod of an earlier question."""
-    _classes: dict[Identity, PriorityClass] = attrs.field(factory=dict)
+    _classes: dict[Identity, PriorityClass] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.run = Run(self.make_engine())
@@ -227,7 +227,7 @@ class Following:
     news: Callable[[str], None] = lambda text: None
     """Is told when the API server is away for long, and when it is back."""
     on_event: Callable[[], None] = lambda: None
-    is_complete: bool = attrs.field(default=False, init=False)
+    is_complete: bool = False
     """Whether everything has been listed once."""
     _informers: Informers | None = None
 
