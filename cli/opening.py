@@ -27,7 +27,7 @@ from .declaring.setup import NamedSetup, Setup
 from .notices import tell_line, tell_notices
 
 if TYPE_CHECKING:
-    from ..live.client.transport import Transport
+    from ..live.client.api import Transport
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
 

@@ -24,7 +24,7 @@ import attrs
 import msgspec
 
 from ...exceptions import KubeclassicError, one_line
-from .transport import OTHER, TransportError
+from .api import OTHER, TransportError
 
 FILES_READ_EVERY = 60.0
 """Seconds after which the file of a token or a certificate is read again: it changes while we run."""

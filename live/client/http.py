@@ -19,8 +19,8 @@ from urllib.request import getproxies_environment, proxy_bypass
 import attrs
 
 from ...exceptions import KubeclassicError
+from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from .credentials import Access, Grant, KubeconfigError
-from .transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -52,7 +52,7 @@ def user_agent() -> str:
 
 @attrs.define(eq=False)
 class HttpTransport:
-    """A :class:`~.transport.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
+    """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
 
     A request that is answered with 401 is sent once more if the credentials may have been renewed. Raises
     :class:`~.credentials.CredentialsError` and :class:`~.credentials.KubeconfigError` where there are none.

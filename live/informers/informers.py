@@ -20,9 +20,29 @@ from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
 from ...core.release import ClientCells, Release
 from ...exceptions import ManifestError
-from ..client.api import NOT_THERE, PAGE, Api, ApiError, ListOptions, Manifest, Retries, WatchEvent, WatchOptions, metadata_of
-from ..client.resources import DEVICE_KINDS, VERSIONS, Resource, resource
-from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError, loop_time
+from ..client.api import (
+    CLOSED,
+    DEVICE_KINDS,
+    NOT_THERE,
+    PAGE,
+    REFUSED,
+    RESET,
+    TIMEOUT,
+    VERSIONS,
+    Api,
+    ApiError,
+    ListOptions,
+    Manifest,
+    Resource,
+    Retries,
+    Transport,
+    TransportError,
+    WatchEvent,
+    WatchOptions,
+    loop_time,
+    metadata_of,
+    resource,
+)
 
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""

@@ -27,9 +27,8 @@ from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...framework.schedulerspec import SchedulerSpec
-from ..client.api import Api
+from ..client.api import Api, ClientTransport, MeasuredRequest, Transport
 from ..client.credentials import Access
-from ..client.transport import ClientTransport, MeasuredRequest, Transport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder

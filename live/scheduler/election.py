@@ -34,11 +34,9 @@ import msgspec
 from msgspec.structs import replace
 
 from ...exceptions import KubeclassicError
-from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, metadata_of
+from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, Transport, TransportError, loop_time, metadata_of, resource
 from ..client.credentials import Access
 from ..client.http import HttpTransport
-from ..client.resources import resource
-from ..client.transport import Transport, TransportError, loop_time
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 

@@ -17,9 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api, ApiError
-from ..client.resources import resource
-from ..client.transport import Transport, TransportError
+from ..client.api import NOT_THERE, Api, ApiError, Transport, TransportError, resource
 
 EVENTS = resource("Event")
 LOOK = 0.01

@@ -14,7 +14,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.driver import SchedulingState
 from ...core.queue.backoff import Clock, nanoseconds
 from ...core.release import Release
-from ..client.transport import loop_time
+from ..client.api import loop_time
 from ..process.logs import Log
 from ..process.metering import Metering
 from .events import Recorder, in_seconds

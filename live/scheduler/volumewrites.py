@@ -24,8 +24,7 @@ from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
-from ..client.api import ApiError
-from ..client.resources import resource
+from ..client.api import ApiError, resource
 from .state import LiveState
 from .writes import DELETE_OPTIONS, decoded
 

@@ -15,9 +15,7 @@ import attrs
 from ...api.objects import KubeObject, Pod
 from ...api.reading.decode import decode_kind
 from ...exceptions import ManifestError
-from ..client.api import NOT_THERE, Api, ApiError
-from ..client.resources import PODS, Resource
-from ..client.transport import REFUSED, TransportError
+from ..client.api import NOT_THERE, PODS, REFUSED, Api, ApiError, Resource, TransportError
 
 Json = dict[str, Any]
 K = TypeVar("K", bound=KubeObject)

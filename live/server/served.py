@@ -21,9 +21,7 @@ from ...core.run import Run
 from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import ConfigMaps
 from ...simulation.scenario import Scenario
-from ..client.api import Api
-from ..client.resources import PODS
-from ..client.transport import Transport
+from ..client.api import PODS, Api, Transport
 from ..informers.informers import Informers, informers_of
 from ..scheduler.writes import binding
 from .bodies import UNPROCESSABLE, BindingArgs, NodesAsked, RequestError, read_object

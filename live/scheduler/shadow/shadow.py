@@ -41,7 +41,7 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable, scheduled_condition
 from ....core.queue.priority import queues_by_priority
 from ....exceptions import KubeclassicError
-from ...client.transport import Transport
+from ...client.api import Transport
 from ...process.logs import Log
 from ..events import Recorder
 from ..following import follow

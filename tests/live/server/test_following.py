@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from kubeclassic.core.engine import Engine
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import Following, ServedCluster
