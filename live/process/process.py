@@ -156,7 +156,9 @@ class Process:
             dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
             events = None if self.is_dry else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
             self._assemble(scheduling, events)
-            self.urls = await stack.enter_async_context(serving(self._endpoints(), self.settings.listeners))
+            live = {} if self.elector is None else {"leaderElection": self.elector.fault}
+            ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
+            self.urls = await stack.enter_async_context(serving(endpoints(self.metrics.text, live, ready), self.settings.listeners))
             for url in self.urls:
                 self.log.info(f"listening on {url}")
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
@@ -232,12 +234,6 @@ class Process:
             )  # fmt: skip
             if thread is not None:
                 self.elector.apart = thread.run
-
-    def _endpoints(self) -> Starlette:
-        elector = self.elector
-        live = {} if elector is None else {"leaderElection": elector.fault}
-        ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
-        return endpoints(self.metrics.text, live, ready)
 
 
 async def _cancelled(*tasks: asyncio.Task[Any]) -> None:
