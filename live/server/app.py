@@ -17,9 +17,8 @@ from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
 from .bodies import BindingArgs, RequestError, to_json
-from .extenderserver import ExtenderService
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
-from .served import TOLERATED, Following, ServedCluster
+from .served import TOLERATED, ExtenderService, Following, ServedCluster
 from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
 
 T = TypeVar("T")

@@ -65,7 +65,7 @@ def count_copies(question: CapacityQuestion, engine: Engine, on_progress: Callab
 
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve
     >>> from kubeclassic.api.objects import Node, ObjectMeta
-    >>> from kubeclassic.api.objects.nodes import NodeStatus
+    >>> from kubeclassic.api.objects.pods import NodeStatus
     >>> from kubeclassic.api.objects.quantity import Quantity
     >>> from kubeclassic.api.objects import Map
     >>> from kubeclassic.core.classic import classic_engine
