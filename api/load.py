@@ -42,8 +42,8 @@ class Loaded:
     """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
-    raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
@@ -121,12 +121,12 @@ class _Loading:
     odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
-    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
-    raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
-    ignored: Counter[str] = attrs.field(factory=Counter)
-    numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
+    objects: dict[tuple[str, str], KubeObject] = attrs.Factory(dict)
+    raw: dict[str, list[Mapping[str, Any]]] = attrs.Factory(dict)
+    ignored: Counter[str] = attrs.Factory(Counter)
+    numbers: Counter[tuple[str, str, str]] = attrs.Factory(Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
-    validation: Validation = attrs.field(factory=Validation)
+    validation: Validation = attrs.Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""

@@ -12,11 +12,9 @@ from typing import Any
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from .client.api import Api, ApiError, ListOptions, Manifest, metadata_of, read_object
+from .client.api import DEVICE_KINDS, VERSIONS, Api, ApiError, ListOptions, Manifest, Request, Transport, metadata_of, read_object, resource
 from .client.credentials import Access
 from .client.http import HttpTransport
-from .client.resources import DEVICE_KINDS, VERSIONS, resource
-from .client.transport import Request, Transport
 
 ROLE = "ClusterRole kubeclassic-looker of examples/deploy/looker.yaml"
 Listed = Mapping[str, Sequence[Manifest]]
@@ -99,7 +97,7 @@ _FORBIDDEN, _NOT_THERE = 403, 404
 
 @attrs.frozen
 class ClusterSnapshot:
-    """Objects with their kinds, in the order of :data:`~.client.resources.VERSIONS` and, within a kind, of the server."""
+    """Objects with their kinds, in the order of :data:`~.client.api.VERSIONS` and, within a kind, of the server."""
 
     items: tuple[Manifest, ...]
     versions: Mapping[str, str]
@@ -136,7 +134,7 @@ async def take_snapshot(transport: Transport, needs: Collection[str] = (), allow
     """The cluster as it is now. Kinds that may not be listed, and on which nothing that was listed depends, are left out, with a note.
 
     Raises :class:`MissingRightError` for other kinds that may not be listed, :class:`~.client.api.ApiError`,
-    :class:`~.client.transport.TransportError` and what the transport raises.
+    :class:`~.client.api.TransportError` and what the transport raises.
     """
     api = Api(transport)
     found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))

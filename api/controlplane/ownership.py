@@ -38,11 +38,11 @@ _Status: TypeAlias = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknow
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
-class Ordinals(Part, frozen=True, kw_only=True):
+class Ordinals(Part):
     start: Count = 0
 
 
-class WorkloadSpec(Part, frozen=True, kw_only=True):
+class WorkloadSpec(Part):
     """What a controller is asked for; templates stay in JSON form."""
 
     replicas: Count = 1
@@ -56,17 +56,17 @@ class WorkloadSpec(Part, frozen=True, kw_only=True):
     job_template: Mapping[str, Any] | None = None
 
 
-class WorkloadCondition(Part, frozen=True, kw_only=True):
+class WorkloadCondition(Part):
     type: str = ""
     status: _Status = ""
 
 
-class WorkloadStatus(Part, frozen=True, kw_only=True):
+class WorkloadStatus(Part):
     succeeded: Count = 0
     conditions: tuple[WorkloadCondition, ...] = ()
 
 
-class Workload(Part, frozen=True, kw_only=True):
+class Workload(Part):
     """What a controller reads from its object."""
 
     kind: str = ""
@@ -181,13 +181,13 @@ class Ownership:
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
-    _by_owner: dict[_Place, list[Pod]] = attrs.field(factory=dict)
+    _by_owner: dict[_Place, list[Pod]] = attrs.Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
-    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.field(factory=dict)
+    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
     """Namespace -> labels -> pods without a controller."""
-    _made_by: dict[_Place, list[Workload]] = attrs.field(factory=dict)
+    _made_by: dict[_Place, list[Workload]] = attrs.Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _named: dict[_Place, Workload] = attrs.field(factory=dict)
+    _named: dict[_Place, Workload] = attrs.Factory(dict)
     """Namespace, kind and name -> the workload."""
     _lost: dict[tuple[str, str], list[LostReplicaSet]] | None = None
     """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""

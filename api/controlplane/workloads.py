@@ -90,10 +90,10 @@ class _Expansion:
     owners: Ownership
     cron_jobs: bool
     strict: bool
-    made: list[KubeObject] = attrs.field(factory=list)
-    notices: list[Notice] = attrs.field(factory=list)
-    taken: set[str] = attrs.field(factory=set)
-    claims: set[str] = attrs.field(factory=set)
+    made: list[KubeObject] = attrs.Factory(list)
+    notices: list[Notice] = attrs.Factory(list)
+    taken: set[str] = attrs.Factory(set)
+    claims: set[str] = attrs.Factory(set)
 
     def notice(self, workload: Workload, what: str) -> None:
         """Say what is odd about a workload."""

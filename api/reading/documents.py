@@ -111,9 +111,9 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
         yield from file.documents()
 
 
-def only_document(path: PathLike, wanted: str, stdin: IO[Any] | None = None) -> Document:
+def only_document(path: PathLike, wanted: str) -> Document:
     """The document of a file that has one, which *wanted* names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    documents = list(read_documents(path, stdin))
+    documents = list(read_documents(path))
     if len(documents) != 1:
         raise ManifestError(f"{path}: expected one {wanted}, got {len(documents)} documents")
     return documents[0]

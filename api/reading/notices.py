@@ -185,7 +185,7 @@ class Oddities:
     """Takes down what is odd in documents; *is_strict*: refuses it instead."""
 
     is_strict: bool = False
-    notices: list[Notice] = attrs.field(factory=list)
+    notices: list[Notice] = attrs.Factory(list)
 
     def note(self, place: object, what: str, about: str = "") -> None:
         """Warn of a mistake in the object *about*, or raise :class:`~kubeclassic.exceptions.ManifestError`."""

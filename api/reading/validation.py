@@ -15,8 +15,7 @@ import attrs
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
-from ..objects.nodes import Taint
-from ..objects.pods import Container, Toleration, TopologySpreadConstraint, Volume
+from ..objects.pods import Container, Taint, Toleration, TopologySpreadConstraint, Volume
 from ..objects.quantity import MAX_INT64, Quantity, round_away
 from ..objects.selectors import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
 from .decode import decode_kind
@@ -37,7 +36,7 @@ class CountsAs(str):
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 
-    _fine: dict[tuple[int, ...], Any] = attrs.field(factory=dict)
+    _fine: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
         """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""

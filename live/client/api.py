@@ -2,16 +2,20 @@
 
 An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is an :class:`ApiError`.
 Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
-Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go.
+
+Everything in ``live`` that talks to an API server goes through a :class:`Transport`, an interface with one implementation over HTTP, so
+tests can answer in process, with faults. One around another keeps requests below a rate, and measures them.
+Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go; util/flowcontrol/throttle.go;
+tools/metrics.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import urlencode
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+from urllib.parse import quote, urlencode
 
 import attrs
 import msgspec
@@ -19,8 +23,226 @@ import msgspec
 from ...api.meaning.durations import duration_text
 from ...api.wire.ownfields import compact_json
 from ...exceptions import KubeclassicError
-from .resources import Resource
-from .transport import CLOSED, RESET, TIMEOUT, Request, Response, Stream, Transport, TransportError
+
+CLOSED, RESET, REFUSED, TIMEOUT, OTHER = "closed", "reset", "refused", "timeout", "other"
+"""Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or another reason."""
+LONGEST_WAIT = 9
+"""Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
+
+
+class TransportError(KubeclassicError):
+    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown.
+
+    *cause* is one of :data:`CLOSED`, :data:`RESET`, :data:`REFUSED`, :data:`TIMEOUT` and :data:`OTHER`.
+    """
+
+    def __init__(self, text: str, cause: str = CLOSED) -> None:
+        super().__init__(text)
+        self.cause = cause
+
+
+@attrs.frozen
+class Request:
+    """One HTTP request. ``path`` begins with ``/``; ``query`` is encoded and has no ``?``."""
+
+    method: str
+    path: str
+    query: str = ""
+    body: bytes = b""
+    headers: Mapping[str, str] = attrs.Factory(dict)
+    timeout: float | None = None
+    """In seconds, for streams between two pieces of the answer; None: the transport's default for answers, none for streams."""
+
+
+@attrs.frozen
+class Response:
+    """A whole answer. The names of ``headers`` are in lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = attrs.Factory(dict)
+
+    @property
+    def retry_after(self) -> float | None:
+        """The header ``Retry-After``, in whole seconds as Go reads it; None without one."""
+        text = self.headers.get("retry-after", "")
+        return float(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_WAIT else None
+
+
+@attrs.frozen
+class Stream:
+    """An answer that goes on: its ``lines`` are the frames of a watch, without line ends.
+
+    The iterator ends when the server closes the stream, and raises :class:`TransportError` when the connection breaks.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    lines: AsyncIterator[bytes]
+
+
+class Transport(Protocol):
+    """Sends requests. Both methods raise :class:`TransportError`; a status such as 404 or 500 is an answer, no error."""
+
+    async def send(self, request: Request) -> Response:
+        """The answer to *request*."""
+        ...
+
+    def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+        """A context with the answer to *request*, line by line. At its end the connection is closed."""
+        ...
+
+
+@attrs.frozen
+class MeasuredRequest:
+    """A request and what came of it."""
+
+    request: Request
+    status: int
+    """0: there was no answer."""
+    seconds: float
+    """Until the answer was there; of a stream, until it began."""
+    is_stream: bool = attrs.field(default=False, kw_only=True)
+
+    def __str__(self) -> str:
+        """It in one line, as a log shows it."""
+        return f"{self.request.method} {self.request.path} {self.status or 'no answer'} in {self.seconds * 1000:.0f} ms"
+
+
+@attrs.define(eq=False)
+class ClientTransport:
+    """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its wait."""
+
+    inner: Transport
+    on_answer: Callable[[MeasuredRequest], None]
+    qps: float = 0.0
+    """No limit if it is not above 0."""
+    burst: int = 0
+    _tokens: float = attrs.field(default=attrs.Factory(lambda self: float(self.burst), takes_self=True), init=False)
+    _counted_at: float = 0.0
+
+    async def send(self, request: Request) -> Response:
+        """The answer to *request*."""
+        began = loop_time()
+        try:
+            await self._turn()
+            answer = await self.inner.send(request)
+        except TransportError:
+            self.on_answer(MeasuredRequest(request, 0, loop_time() - began))
+            raise
+        self.on_answer(MeasuredRequest(request, answer.status, loop_time() - began))
+        return answer
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """A context with the answer to *request*, line by line."""
+        is_answered, began = False, loop_time()
+        try:
+            await self._turn()
+            async with self.inner.stream(request) as stream:
+                is_answered = True
+                self.on_answer(MeasuredRequest(request, stream.status, loop_time() - began, is_stream=True))
+                yield stream
+        except TransportError:
+            if not is_answered:
+                self.on_answer(MeasuredRequest(request, 0, loop_time() - began, is_stream=True))
+            raise
+
+    async def _turn(self) -> None:
+        if self.qps <= 0:
+            return
+        now = loop_time()
+        self._tokens = min(float(max(self.burst, 1)), self._tokens + (now - self._counted_at) * self.qps) - 1
+        self._counted_at = now
+        if self._tokens < 0:
+            await asyncio.sleep(-self._tokens / self.qps)
+
+
+def loop_time() -> float:
+    """The time of the event loop, in seconds that never go back."""
+    return asyncio.get_running_loop().time()
+
+
+# --- resources --------------------------------------------------------------------------------------------------------
+
+@attrs.frozen
+class Resource:
+    """A resource in one version of the API.
+
+    >>> resource("PodDisruptionBudget", "policy/v1").path()
+    '/apis/policy/v1/poddisruptionbudgets'
+    >>> resource("Pod", "v1").path("shop", "web-0", "binding")
+    '/api/v1/namespaces/shop/pods/web-0/binding'
+    """
+
+    kind: str
+    group_version: str
+    """``v1``, ``apps/v1`` and so on."""
+    plural: str
+    is_namespaced: bool = True
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The path of all objects, of those in *namespace*, of one object, or of a part of it."""
+        root = f"/apis/{self.group_version}" if "/" in self.group_version else f"/api/{self.group_version}"
+        inside = ("namespaces", namespace) if namespace and self.is_namespaced else ()
+        words = [*inside, self.plural, *filter(None, (name, subresource))]
+        return "/".join([root, *(quote(word, safe="") for word in words)])
+
+
+_DEVICES = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")
+VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "Node": ("v1",),
+    "Namespace": ("v1",),
+    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
+    "StorageClass": ("storage.k8s.io/v1",),
+    "PersistentVolume": ("v1",),
+    "PersistentVolumeClaim": ("v1",),
+    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "VolumeAttachment": ("storage.k8s.io/v1",),
+    "ResourceClaim": _DEVICES,
+    "ResourceSlice": _DEVICES,
+    "DeviceClass": _DEVICES,
+    "Service": ("v1",),
+    "ReplicationController": ("v1",),
+    "ReplicaSet": ("apps/v1",),
+    "StatefulSet": ("apps/v1",),
+    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
+    "Pod": ("v1",),
+    "ResourceQuota": ("v1",),
+    "LimitRange": ("v1",),
+}
+"""What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first. A server need not have
+every kind."""
+
+KINDS = (*VERSIONS, "ConfigMap", "Endpoints", "Event", "Lease")
+"""The kinds that are read or written."""
+_WITHOUT_NAMESPACE = frozenset({
+    "Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass", "VolumeAttachment", "ResourceSlice",
+    "DeviceClass",
+})  # fmt: skip
+DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
+"""What gate DynamicResourceAllocation adds to what is listed."""
+
+
+def resource(kind: str, group_version: str = "v1") -> Resource:
+    """The resource of a kind in a version of the API.
+
+    Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
+
+    >>> [resource(kind).plural for kind in ("StorageClass", "CSIStorageCapacity", "Endpoints", "Pod")]
+    ['storageclasses', 'csistoragecapacities', 'endpoints', 'pods']
+    """
+    name = kind.lower()
+    plural = f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return Resource(kind, group_version, name if name == "endpoints" else plural, kind not in _WITHOUT_NAMESPACE)
+
+
+PODS, NODES = resource("Pod"), resource("Node")
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
 
 Manifest = dict[str, Any]
 A = TypeVar("A", Response, Response | Stream)
@@ -174,8 +396,6 @@ class Retries:
 DEFAULT_RETRIES = Retries()
 
 
-__all__ = ["STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList", "WatchEvent", "WatchOptions"]
-
 STRATEGIC = "application/strategic-merge-patch+json"
 PAGE = 500
 MOST_PAGES = 2_000
@@ -223,7 +443,7 @@ class WatchOptions:
 
 @attrs.frozen
 class Api:
-    """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.transport.TransportError`."""
+    """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.TransportError`."""
 
     transport: Transport
     retries: Retries = DEFAULT_RETRIES
@@ -259,7 +479,7 @@ class Api:
         """A context with the events from ``options.resource_version`` on.
 
         The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot be read, and
-        :class:`~.transport.TransportError` if the connection breaks.
+        :class:`~.TransportError` if the connection breaks.
         """
         query = {
             "allowWatchBookmarks": "true" if options.bookmarks else "",

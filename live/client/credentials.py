@@ -24,7 +24,7 @@ import attrs
 import msgspec
 
 from ...exceptions import KubeclassicError, one_line
-from .transport import OTHER, TransportError
+from .api import OTHER, TransportError
 
 FILES_READ_EVERY = 60.0
 """Seconds after which the file of a token or a certificate is read again: it changes while we run."""
@@ -90,7 +90,7 @@ class TokenFile:
 
     path: Path
     _token: str = attrs.field(default="", init=False, repr=False)
-    _read_at: float | None = attrs.field(default=None, init=False)
+    _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
         """The token in the file; if that cannot be read, the last one."""
@@ -129,7 +129,7 @@ class CertificateFiles:
     key: Path
     inner: Credentials = ANONYMOUS
     _pair: tuple[bytes, bytes] | None = attrs.field(default=None, init=False, repr=False)
-    _read_at: float | None = attrs.field(default=None, init=False)
+    _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
         """What *inner* grants, and the certificate and key; if they cannot be read, the last ones."""
@@ -211,8 +211,8 @@ class ExecCredential(msgspec.Struct, rename="camel"):
 class PluginRun:
     """A run of the program, and who waits for it."""
 
-    waiting: list[Future[Grant]] = attrs.field(factory=list)
-    stop: threading.Event = attrs.field(factory=threading.Event)
+    waiting: list[Future[Grant]] = attrs.Factory(list)
+    stop: threading.Event = attrs.Factory(threading.Event)
     """Set to end the program."""
 
 
@@ -234,14 +234,14 @@ class ExecPlugin:
     seconds: float = SECONDS
     """How long it may run, unless it may ask at the terminal."""
     _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
-    _failure: CredentialsError | None = attrs.field(default=None, init=False)
+    _failure: CredentialsError | None = None
     """What the last run ended with, if it gave no grant."""
-    _failed_at: float = attrs.field(default=-math.inf, init=False)
-    _refused_at: float = attrs.field(default=-math.inf, init=False)
-    _expires: float | None = attrs.field(default=None, init=False)
+    _failed_at: float = -math.inf
+    _refused_at: float = -math.inf
+    _expires: float | None = None
     _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     """Held while one of the fields of the last and the present run is read or set."""
-    _run: PluginRun | None = attrs.field(default=None, init=False)
+    _run: PluginRun | None = None
 
     async def grant(self, now: float) -> Grant:
         """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one run."""

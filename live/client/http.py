@@ -19,8 +19,8 @@ from urllib.request import getproxies_environment, proxy_bypass
 import attrs
 
 from ...exceptions import KubeclassicError
+from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from .credentials import Access, Grant, KubeconfigError
-from .transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -52,7 +52,7 @@ def user_agent() -> str:
 
 @attrs.define(eq=False)
 class HttpTransport:
-    """A :class:`~.transport.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
+    """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
 
     A request that is answered with 401 is sent once more if the credentials may have been renewed. Raises
     :class:`~.credentials.CredentialsError` and :class:`~.credentials.KubeconfigError` where there are none.
@@ -61,9 +61,9 @@ class HttpTransport:
     access: Access
     agent: str = attrs.field(factory=user_agent)
     wall_clock: Callable[[], float] = time.time
-    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.field(factory=dict, init=False)
+    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
-    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.field(factory=dict, init=False)
+    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.Factory(dict)
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:

@@ -62,7 +62,7 @@ def access_to(file: str | Path | None, context: str | None = None, environment: 
         return _Reading(where, _merged(where, [_document(file) for file in files])).access(context)
     if context is not None:
         raise KubeconfigError(f"--context: expected --kubeconfig FILE, or the variable {VARIABLE}, too")
-    return in_cluster(environment=environment)
+    return in_cluster(environment)
 
 
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
@@ -84,12 +84,13 @@ def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, 
     return found
 
 
-def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ) -> Access:
+def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
     """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise KubeconfigError("kubeconfig: expected --kubeconfig FILE, got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set)")
     address = f"[{host}]" if ":" in host else host
+    folder = SERVICE_ACCOUNT
     namespace = folder / "namespace"
     return Access(
         server=f"https://{address}:{port}",

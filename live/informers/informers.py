@@ -20,9 +20,29 @@ from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
 from ...core.release import ClientCells, Release
 from ...exceptions import ManifestError
-from ..client.api import NOT_THERE, PAGE, Api, ApiError, ListOptions, Manifest, Retries, WatchEvent, WatchOptions, metadata_of
-from ..client.resources import DEVICE_KINDS, VERSIONS, Resource, resource
-from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError, loop_time
+from ..client.api import (
+    CLOSED,
+    DEVICE_KINDS,
+    NOT_THERE,
+    PAGE,
+    REFUSED,
+    RESET,
+    TIMEOUT,
+    VERSIONS,
+    Api,
+    ApiError,
+    ListOptions,
+    Manifest,
+    Resource,
+    Retries,
+    Transport,
+    TransportError,
+    WatchEvent,
+    WatchOptions,
+    loop_time,
+    metadata_of,
+    resource,
+)
 
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
@@ -47,8 +67,8 @@ class Store:
     handler: Handler
     report: Callable[[str], None]
     """Is told of objects that cannot be decoded, one line each."""
-    _objects: dict[str, KubeObject] = attrs.field(factory=dict)
-    _unreadable: set[str] = attrs.field(factory=set)
+    _objects: dict[str, KubeObject] = attrs.Factory(dict)
+    _unreadable: set[str] = attrs.Factory(set)
     """Keys of objects that were reported."""
 
     def __len__(self) -> int:
@@ -154,13 +174,13 @@ class Reflector:
     """Is told of lists and watches that failed, one line each."""
     field_selector: str = ""
     sends_duration: bool = True
-    synced: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    synced: asyncio.Event = attrs.Factory(asyncio.Event)
     """Set after the first list."""
-    resource_version: str = attrs.field(default="", init=False)
+    resource_version: str = ""
     """The last one seen."""
-    is_absent: bool = attrs.field(default=False, init=False)
+    is_absent: bool = False
     """The server does not have the resource in any version."""
-    lost_at: float | None = attrs.field(default=None, init=False)
+    lost_at: float | None = None
     """When the server began to answer no more; None: it answers."""
     _heard_at: float | None = None
     """When this watch last had an event, if it had a bookmark; None: the server may send none."""

@@ -51,8 +51,8 @@ class Log:
     settings: LogSettings = LogSettings()
     wall: Callable[[], float] = time.time
     _told: str = ""
-    _recent: dict[str, float] = attrs.field(factory=dict)
-    _lock: Lock = attrs.field(factory=Lock)
+    _recent: dict[str, float] = attrs.Factory(dict)
+    _lock: Lock = attrs.Factory(Lock)
 
     def info(self, text: str, level: int = 0) -> None:
         """Something happened; *level* is how much one has to want to know."""

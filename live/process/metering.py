@@ -147,7 +147,7 @@ class Metering:
     """The schedulerName of the pod that is being tried."""
     _since: float = 0.0
     """When the last part ended."""
-    _parts: dict[Phase, str] = attrs.field(factory=dict)
+    _parts: dict[Phase, str] = attrs.Factory(dict)
     """The parts of the cycle so far, with their statuses."""
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:

@@ -27,9 +27,8 @@ from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...framework.schedulerspec import SchedulerSpec
-from ..client.api import Api
+from ..client.api import Api, ClientTransport, MeasuredRequest, Transport
 from ..client.credentials import Access
-from ..client.transport import ClientTransport, MeasuredRequest, Transport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
@@ -113,7 +112,7 @@ class Process:
     """Decisions keep their details."""
     is_dry: bool = False
     """Nothing is written, and so no leader is elected."""
-    log: Log = attrs.field(factory=Log)
+    log: Log = attrs.Factory(Log)
     wall: Callable[[], float] = time.time
     identity: str = attrs.field(factory=new_identity)
     lease_thread: LeaseThread | None = None
@@ -122,7 +121,7 @@ class Process:
     scheduler: LiveScheduler = attrs.field(init=False)
     informers: Informers = attrs.field(init=False)
     elector: Elector | None = attrs.field(init=False, default=None)
-    urls: list[str] = attrs.field(init=False, factory=list)
+    urls: list[str] = attrs.Factory(list)
     """Where it listens, once it does."""
     ending: str = attrs.field(init=False, default="")
     """What was under way at its end, and what became of it, once that is there."""
@@ -157,7 +156,9 @@ class Process:
             dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
             events = None if self.is_dry else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
             self._assemble(scheduling, events)
-            self.urls = await stack.enter_async_context(serving(self._endpoints(), self.settings.listeners))
+            live = {} if self.elector is None else {"leaderElection": self.elector.fault}
+            ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
+            self.urls = await stack.enter_async_context(serving(endpoints(self.metrics.text, live, ready), self.settings.listeners))
             for url in self.urls:
                 self.log.info(f"listening on {url}")
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
@@ -233,12 +234,6 @@ class Process:
             )  # fmt: skip
             if thread is not None:
                 self.elector.apart = thread.run
-
-    def _endpoints(self) -> Starlette:
-        elector = self.elector
-        live = {} if elector is None else {"leaderElection": elector.fault}
-        ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
-        return endpoints(self.metrics.text, live, ready)
 
 
 async def _cancelled(*tasks: asyncio.Task[Any]) -> None:

@@ -34,11 +34,9 @@ import msgspec
 from msgspec.structs import replace
 
 from ...exceptions import KubeclassicError
-from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, metadata_of
+from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, Transport, TransportError, loop_time, metadata_of, resource
 from ..client.credentials import Access
 from ..client.http import HttpTransport
-from ..client.resources import resource
-from ..client.transport import Transport, TransportError, loop_time
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 
@@ -72,7 +70,7 @@ class LeaseLock:
     name: str
     timeout: float
     """Seconds that a request may take."""
-    _found: dict[str, Any] = attrs.field(factory=dict)
+    _found: dict[str, Any] = attrs.Factory(dict)
 
     @property
     def place(self) -> str:
@@ -149,21 +147,21 @@ class Elector:
     lock: LeaseLock
     times: LeaseTimes = LeaseTimes()
     identity: str = attrs.field(factory=new_identity)
-    recorder: Recorder = attrs.field(factory=Recorder)
+    recorder: Recorder = attrs.Factory(Recorder)
     """Told when this replica became the leader."""
-    log: Log = attrs.field(factory=Log)
+    log: Log = attrs.Factory(Log)
     on_change: Callable[[bool], None] = lambda leads: None
     """Told whether this replica leads, at the start and with each change."""
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for the times in the lock."""
-    dice: random.Random = attrs.field(factory=random.Random)
+    dice: random.Random = attrs.Factory(random.Random)
     apart: Callable[[Coroutine[Any, Any, None]], Awaitable[None]] = asyncio.ensure_future
     """Runs what asks for the lock, perhaps on another thread than that of the work."""
-    leads: bool = attrs.field(default=False, init=False)
+    leads: bool = False
     _known: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
     _seen: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
-    _known_since: float = attrs.field(default=-math.inf, init=False)
-    _renewed_at: float = attrs.field(default=-math.inf, init=False)
+    _known_since: float = -math.inf
+    _renewed_at: float = -math.inf
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
@@ -331,8 +329,8 @@ class LeaseThread:
     access: Access
     link: HttpTransport = attrs.field(init=False)
     """The connection, for what :meth:`run` runs."""
-    _loop: Future[asyncio.AbstractEventLoop] = attrs.field(factory=Future, init=False)
-    _end: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    _loop: Future[asyncio.AbstractEventLoop] = attrs.Factory(Future)
+    _end: asyncio.Event = attrs.Factory(asyncio.Event)
     _thread: Thread = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

@@ -17,9 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api, ApiError
-from ..client.resources import resource
-from ..client.transport import Transport, TransportError
+from ..client.api import NOT_THERE, Api, ApiError, Transport, TransportError, resource
 
 EVENTS = resource("Event")
 LOOK = 0.01
@@ -87,9 +85,9 @@ class Events(Recorder):
     wall: Callable[[], float] = time.time
     component: str = ""
     """In whose name they are."""
-    _known: OrderedDict[object, CoreEvent] = attrs.field(factory=OrderedDict)
-    _waiting: deque[CoreEvent] = attrs.field(factory=deque)
-    _awake: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _known: OrderedDict[object, CoreEvent] = attrs.Factory(OrderedDict)
+    _waiting: deque[CoreEvent] = attrs.Factory(deque)
+    _awake: asyncio.Event = attrs.Factory(asyncio.Event)
     _last_name: int = 0
     _is_sending: bool = False
     _is_dropping: bool = False

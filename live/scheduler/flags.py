@@ -19,11 +19,9 @@ from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import ReadBy, read
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ..client.api import Api, ApiError
+from ..client.api import Api, ApiError, Transport, resource
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
-from ..client.resources import resource
-from ..client.transport import Transport
 from ..process.logs import FORMS, TEXT_LINES, LogSettings
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
 from .election import JITTER, LeaseTimes
@@ -166,7 +164,7 @@ class ElectionSettings:
 
     namespace: str = "kube-system"
     name: str = "kube-scheduler"
-    times: LeaseTimes = attrs.field(factory=LeaseTimes)
+    times: LeaseTimes = attrs.Factory(LeaseTimes)
 
 
 @attrs.frozen(kw_only=True)
@@ -192,7 +190,7 @@ class RunSettings:
     listeners: tuple[Listener, ...] = ()
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
-    logs: LogSettings = attrs.field(factory=LogSettings)
+    logs: LogSettings = attrs.Factory(LogSettings)
 
 
 def read_settings(

@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
+from ..client.api import MeasuredRequest
 from ..client.http import user_agent
-from ..client.transport import MeasuredRequest
 from ..process.metering import CLASSIC, NEWER, SHARED, Feed, Metering, Metric
 from .scheduler import LiveScheduler
 

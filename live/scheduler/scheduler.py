@@ -58,8 +58,8 @@ class LiveScheduler(Driver):
     """How many pods are between a reserved place and their binding."""
     claims: ClaimWork | None = attrs.field(init=False)
     """Writes claims to devices; None where there are none."""
-    is_running: bool = attrs.field(default=False, init=False)
-    is_stopping: bool = attrs.field(default=False, init=False)
+    is_running: bool = False
+    is_stopping: bool = False
 
     def __attrs_post_init__(self) -> None:
         self.victims_leave_first = bool(self.state.engine.profiles)

@@ -16,16 +16,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
-from ...api.wire.claimjson import with_finalizers, with_status
-from ...api.wire.ownfields import own_fields
+from ...api.wire.ownfields import own_fields, with_finalizers, with_status
 from ...core.arrays.batch import Batch
 from ...core.cluster.listings import ClaimWrite, ResourceClaims
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
-from ..client.api import ApiError
-from ..client.resources import resource
+from ..client.api import ApiError, resource
 from .state import LiveState
 from .writes import DELETE_OPTIONS, decoded
 

@@ -15,9 +15,7 @@ import attrs
 from ...api.objects import KubeObject, Pod
 from ...api.reading.decode import decode_kind
 from ...exceptions import ManifestError
-from ..client.api import NOT_THERE, Api, ApiError
-from ..client.resources import PODS, Resource
-from ..client.transport import REFUSED, TransportError
+from ..client.api import NOT_THERE, PODS, REFUSED, Api, ApiError, Resource, TransportError
 
 Json = dict[str, Any]
 K = TypeVar("K", bound=KubeObject)
@@ -92,11 +90,11 @@ def decoded(kind: type[K], document: Any) -> K:
 class DryApi(ClusterApi):
     """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or deleted it."""
 
-    known: dict[str, Pod] = attrs.field(factory=dict)
+    known: dict[str, Pod] = attrs.Factory(dict)
     """The pods as the informer knows them, by key."""
-    _written: dict[str, Pod] = attrs.field(factory=dict)
+    _written: dict[str, Pod] = attrs.Factory(dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
-    _bindings: dict[str, asyncio.Future[None]] = attrs.field(factory=dict)
+    _bindings: dict[str, asyncio.Future[None]] = attrs.Factory(dict)
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()

@@ -17,9 +17,8 @@ from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
 from .bodies import BindingArgs, RequestError, to_json
-from .extenderserver import ExtenderService
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
-from .served import TOLERATED, Following, ServedCluster
+from .served import TOLERATED, ExtenderService, Following, ServedCluster
 from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
 
 T = TypeVar("T")
@@ -36,7 +35,7 @@ class ExtenderApp:
     """The application. *is_ready* says whether the cluster is complete."""
 
     service: ExtenderService
-    limits: ServerLimits = attrs.field(factory=ServerLimits)
+    limits: ServerLimits = attrs.Factory(ServerLimits)
     write_binding: WriteBinding | None = None
     """None: bindings are kept in the server's cluster alone."""
     is_ready: Callable[[], bool] = lambda: True
@@ -44,8 +43,8 @@ class ExtenderApp:
     """For how long the API server could not be followed, so that the cluster is as it was then."""
     log: Log = attrs.field(factory=lambda: Log(to_standard_error))
     """Told of defects."""
-    worker: Worker = attrs.field(factory=Worker)
-    metrics: Metrics = attrs.field(factory=Metrics)
+    worker: Worker = attrs.Factory(Worker)
+    metrics: Metrics = attrs.Factory(Metrics)
     gate: ConnectionGuard = attrs.field(init=False)
     _router: Router = attrs.field(init=False)
 

@@ -50,7 +50,7 @@ class LabApp:
     lab: Lab
     files: Callable[[str], bytes | None]
     token: str = attrs.field(factory=lambda: secrets.token_urlsafe(18))
-    worker: Worker = attrs.field(factory=Worker)
+    worker: Worker = attrs.Factory(Worker)
     gate: ConnectionGuard = attrs.field(init=False)
     _router: Router = attrs.field(init=False)
 
@@ -129,7 +129,7 @@ class AnswerParts(Observer):
     """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does not wait any more."""
 
     loop: asyncio.AbstractEventLoop
-    waiting: asyncio.Queue[Any] = attrs.field(factory=asyncio.Queue)
+    waiting: asyncio.Queue[Any] = attrs.Factory(asyncio.Queue)
     """Parts that are not sent yet; None: there will be no more."""
     is_stopped: bool = False
 

@@ -11,8 +11,7 @@ from typing import Any
 import attrs
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Api, Request
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler

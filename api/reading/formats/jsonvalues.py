@@ -26,7 +26,7 @@ from .files import as_text
 class Repeats:
     """The keys that objects of one document had more than once. The objects are kept, so that no other object gets their id."""
 
-    _found: dict[int, tuple[Mapping[str, Any], list[str]]] = attrs.field(factory=dict)
+    _found: dict[int, tuple[Mapping[str, Any], list[str]]] = attrs.Factory(dict)
 
     def add(self, made: Mapping[str, Any], key: str) -> None:
         """Remember that *made* had *key* again."""

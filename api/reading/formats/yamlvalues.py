@@ -97,9 +97,9 @@ class _Document:
 
     next_event: Callable[[], Any]
     plain: Callable[[str], Any]
-    repeats: Repeats = attrs.field(factory=Repeats)
-    anchors: dict[str | None, _Anchor] = attrs.field(factory=dict)
-    merges: dict[int, list[tuple[Any, Any]]] = attrs.field(factory=dict)
+    repeats: Repeats = attrs.Factory(Repeats)
+    anchors: dict[str | None, _Anchor] = attrs.Factory(dict)
+    merges: dict[int, list[tuple[Any, Any]]] = attrs.Factory(dict)
     """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the object's id."""
     own: int = 0
     by_aliases: int = 0

@@ -165,7 +165,7 @@ class ShadowAgreement:
     """How often the two agreed."""
 
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, EQUALLY_GOOD, ORDER_UNKNOWN, DIFFERENT), 0))
-    causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
+    causes: Counter[tuple[str, str | None]] = attrs.Factory(Counter)
     """(kind, rule) of what is different -> how often."""
 
     def add(self, judgement: PodJudgement) -> None:

@@ -41,7 +41,7 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable, scheduled_condition
 from ....core.queue.priority import queues_by_priority
 from ....exceptions import KubeclassicError
-from ...client.transport import Transport
+from ...client.api import Transport
 from ...process.logs import Log
 from ..events import Recorder
 from ..following import follow
@@ -73,7 +73,7 @@ class Backlog:
     """Whether pods of equal priority are taken in the order in which they came; upstream's first queue has no order for them."""
     reached: int = 0
     """The last event that the other scheduler had certainly seen at its last decision."""
-    waiting: dict[str, UnjudgedPod] = attrs.field(factory=dict)
+    waiting: dict[str, UnjudgedPod] = attrs.Factory(dict)
     """In the order in which they came."""
 
     def turn(self, key: str) -> UnjudgedPod | None:
@@ -206,18 +206,18 @@ class Shadow:
     report: Callable[[PodJudgement], None]
     linger: float = LINGER
     patience: float = PATIENCE
-    tally: ShadowAgreement = attrs.field(factory=ShadowAgreement)
+    tally: ShadowAgreement = attrs.Factory(ShadowAgreement)
     _backlog: Backlog = attrs.field(init=False)
-    _outcomes: dict[str, list[SeenEvent]] = attrs.field(factory=dict)
+    _outcomes: dict[str, list[SeenEvent]] = attrs.Factory(dict)
     """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it fits nowhere."""
-    _told: dict[str, str] = attrs.field(factory=dict)
+    _told: dict[str, str] = attrs.Factory(dict)
     """Waiting pod -> the last message of the other one."""
-    _held: deque[SeenEvent] = attrs.field(factory=deque)
-    _since: dict[str, float] = attrs.field(factory=dict)
+    _held: deque[SeenEvent] = attrs.Factory(deque)
+    _since: dict[str, float] = attrs.Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
-    _tries: dict[str, ShadowTrial | None] = attrs.field(factory=dict)
+    _tries: dict[str, ShadowTrial | None] = attrs.Factory(dict)
     """Our decisions on the state as it is now."""
-    _changes: deque[SeenChange] = attrs.field(factory=deque)
+    _changes: deque[SeenChange] = attrs.Factory(deque)
     """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it took effect here."""
     _misses: int = 0
     """How many pods in a row were different."""

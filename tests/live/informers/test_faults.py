@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.transport import Request, Stream
+from kubeclassic.live.client.api import Request, Stream
 from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER

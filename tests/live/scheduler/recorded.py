@@ -23,8 +23,7 @@ from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.transport import Request, Transport
+from kubeclassic.live.client.api import Api, Request, Transport
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.events import About
 from kubeclassic.live.scheduler.scheduler import LiveScheduler

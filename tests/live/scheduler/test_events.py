@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
 from kubeclassic.live.scheduler.shadow.shadow import Backlog, UnjudgedPod
