@@ -270,17 +270,21 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
         extenders = count_of(count, "configured extender")
         yield Unread("", f"{extenders} {are} not called, so {their} answers are ignored (see --extenders of simulate)")
     yield from (Unread("", sentence) for sentence in algorithm.unread)
-    used: set[str] = set()
-    asked: dict[str, Unread | None] = {}
-    for pod in (*(item for item in objects if type(item) is Pod), *pending):
-        for field in fields_of(pod):
-            used.add(field.path)
-            if field.path not in asked:
-                asked[field.path] = None if field.is_read(algorithm) else field.unread("", algorithm)
-            if (unread := asked[field.path]) is not None:
-                yield attrs.evolve(unread, where=f"Pod {pod.key}")
+    unread = [(field, field.unread("", algorithm)) for field in FIELDS if not field.is_read(algorithm)]
+    pods = [*(item for item in objects if type(item) is Pod), *pending]
+    for pod in pods:
+        for field, notice in unread:
+            if field.has(pod):
+                yield attrs.evolve(notice, where=f"Pod {pod.key}")
     yield from _kinds(algorithm, objects)
-    yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
+    # Kinds that this release reads and waiting pods could need.
+    if KINDS[CSINode](algorithm.release) and CSINode not in map(type, objects):
+        volumes = [volume for pod in pending for volume in pod.spec.volumes]
+        has_csi = any(item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume))
+        if any(volume.csi is not None or (has_csi and volume.persistent_volume_claim is not None) for volume in volumes):
+            yield Notice("", NO_CSI_NODES)
+    if algorithm.release.selects_namespaces and Namespace not in map(type, objects) and any(map(NAMESPACES.has, pods)):
+        yield Notice("", NO_NAMESPACES)
     if len(found := list(_published(algorithm, objects, pending))) > 1:  # one pod has all that is published to itself
         yield from found
 
@@ -320,20 +324,6 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     for item in objects:
         if isinstance(item, Node) and has_newer_zone_alone(item):
             yield attrs.evolve(unread, where=f"Node {item.name}")
-
-
-def _missing(release: Release, objects: Sequence[KubeObject], pending: Sequence[Pod], selects_namespaces: bool) -> Iterator[Notice]:
-    """Kinds that this release reads and waiting pods could need."""
-    kinds = {type(item) for item in objects}
-    volumes = [volume for pod in pending for volume in pod.spec.volumes]
-    # Waiting pods have volumes of CSI drivers, or claims in a cluster with such volumes.
-    uses_csi = any(volume.csi is not None for volume in volumes)
-    if any(volume.persistent_volume_claim for volume in volumes):
-        uses_csi |= any(item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume))
-    if KINDS[CSINode](release) and CSINode not in kinds and uses_csi:
-        yield Notice("", NO_CSI_NODES)
-    if release.selects_namespaces and selects_namespaces and Namespace not in kinds:
-        yield Notice("", NO_NAMESPACES)
 
 
 def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterable[Pod]) -> Iterator[Notice]:

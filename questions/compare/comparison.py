@@ -441,7 +441,7 @@ class Comparison:
 def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -> DifferingCycle:
     outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
     nodes = nodes_of(*outcomes.values())
-    views = {side.name: SideView.of(side, step.decisions[side.name], nodes) for side in step.sides}
+    views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
     first = views[step.sides[0].name]
     causes = {name: DifferenceCause(*astuple(cause_of(first, views[name])), verdict=verdict) for name, verdict in verdicts.items()}
     told = {

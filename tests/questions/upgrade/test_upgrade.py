@@ -194,8 +194,8 @@ class TestTrials:
         found = through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
         followed = Upgrade._followed
 
-        def afterwards(asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, None]:
-            steps, _ = followed(asked, number, led, before, start)
+        def afterwards(asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS) -> tuple[Steps, None]:
+            steps, _ = followed(asked, number, led, before)
             return steps, None
 
         monkeypatch.setattr(Upgrade, "_followed", afterwards)
