@@ -468,7 +468,7 @@ class JudgedNodes:
 
 
 def explain_subject(
-    simulation: Simulation, subject: Subject, scheduler_names: Collection[str], *, node: str | None = None, alone: bool = False
+    simulation: Simulation, subject: Subject, scheduler_names: Collection[str], *, node: str | None, alone: bool
 ) -> Explanation:
     """Explain *subject*, a pod that waits, has a node or is ignored, in a new *simulation* of the pods of *scheduler_names*.
 
