@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, ClassVar, Literal
@@ -326,22 +327,17 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
         return no_room(why_not=NEVER)
     if not is_eligible(cycle):
         return no_room(why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
-    hopeful = [node for node in nodes if not is_unresolvable(node)]
-    lower = sum(_has_lower(cycle, node) for node in hopeful)
-    unresolvable = len(nodes) - len(hopeful)
-    return no_room(why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
+    counts = Counter(why_no_room(cycle, node) for node in nodes)
+    return no_room(why_not=NO_HELP, unresolvable=counts[STAYS], nobody_lower=counts[NONE_LOWER], not_enough=counts[NOT_ENOUGH])
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:
     """Why evicting pods would make no room on a node that preemption did not come to."""
     if is_unresolvable(node):
         return STAYS
-    return NOT_ENOUGH if _has_lower(cycle, node) else NONE_LOWER
-
-
-def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
     table = cycle.table
-    return any(entry.priority < cycle.pod.priority for entry in table.pods[table.row_of[node.name]])
+    has_lower = any(entry.priority < cycle.pod.priority for entry in table.pods[table.row_of[node.name]])
+    return NOT_ENOUGH if has_lower else NONE_LOWER
 
 
 def is_unresolvable(node: NodeReport) -> bool:
