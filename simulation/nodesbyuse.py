@@ -169,11 +169,6 @@ class NodeUse:
     pods: PodPlaces
     resources: Mapping[str, ResourceUse]
 
-    def record(self) -> NodeRecord:
-        """As data."""
-        return NodeRecord(self.node, self.pods, self.resources)
-
-
 @attrs.define(eq=False, repr=False)
 class NodeUses:
     """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""

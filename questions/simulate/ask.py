@@ -429,7 +429,9 @@ class SimulationRun:
                 nodes_by_use=nodes_by_use(engine), summary=summarise(simulation), refused=rejected,
             ),
             decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
-            uses=tuple(uses), shown_nodes=tuple(use.record() for use in uses if not options.nodes or options.matches(use.labels)),
+            uses=tuple(uses), shown_nodes=tuple(
+                NodeRecord(use.node, use.pods, use.resources) for use in uses if not options.nodes or options.matches(use.labels)
+            ),
             all_placed=simulation.all_placed, warnings=given.warnings, pods_before=self._pods_before,
             options=attrs.evolve(options, scheduler=None, pods=()),
             pods_after=pods_on(engine, [use.node for use in uses]) if options.makes("page") else (),

@@ -239,8 +239,8 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
 def outcome_of(one: Suggestion) -> str:
     """The node that the pod gets after a change, and what becomes of it and of others then."""
     told = [one.host]
-    if one.leaving:
-        told.append(f"; {listed(one.leaving)} would have to leave")
+    if one.victims and not one.effect:  # else the effect says what becomes of all pods
+        told.append(f"; {listed(one.victims)} would have to leave")
     if one.evicted_by is not None:
         told.append(f", until {one.evicted_by} preempts it")
     if one.taken_by is not UNSET:

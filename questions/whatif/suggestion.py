@@ -147,11 +147,6 @@ class Suggestion(Record, kw_only=True):
         return DISTURBS[self.kind] < DISTURBS["weight"]
 
     @property
-    def leaving(self) -> Names:
-        """The victims, where no effect says what becomes of all pods."""
-        return () if self.effect else self.victims
-
-    @property
     def is_costly(self) -> bool:
         """Whether it costs more of the others their node than it spares, or does not last."""
         effect = self.effect

@@ -372,8 +372,9 @@ class Causes:
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which no rule was asked about."""
         for report in reports:
-            for excess in report.volumes or ():
-                self._add(FailedDemand("driver", excess.words, 0, ""), report)
+            for one in report.volumes or ():
+                words = f"{one.driver}: {one.attached:,} of {one.limit:,} attached, asks {one.asked:,} more"
+                self._add(FailedDemand("driver", words, 0, ""), report)
         engine, volumes = self.engine, self.pod.spec.volumes
         claims, refused = claims_known(engine, self.pod), dict[frozenset[str], list[str]]()
         for report in reports if volumes else ():
