@@ -62,7 +62,7 @@ from ...simulation.nodesbyuse import (
 )
 from ...simulation.reasons import about, leading
 from ...simulation.replacements import Replacements
-from ...simulation.simulate import Eviction, Outcome, OutcomeWord, Simulation
+from ...simulation.simulate import Outcome, OutcomeWord, Simulation
 from ...simulation.summary import Summary, Usage, ignored_text, summarise, usages
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result, Row, for_reasons, help_for
@@ -171,14 +171,6 @@ class EvictionRecord(Record):
     """KIND/NAME of its controller; null for a bare pod, which does not come back."""
     replacement: PodKey | None
     """--reschedule-evicted: its replacement."""
-
-    @classmethod
-    def of(cls, eviction: Eviction) -> EvictionRecord:
-        """Who had to leave, for whom, and from where."""
-        owner = eviction.pod.metadata.controller
-        named = f"{owner.kind}/{owner.name}" if owner else None
-        return cls(eviction.pod.key, eviction.by, eviction.node, eviction.pod.priority, named, eviction.replacement)
-
 
 class UnplacedPods(Record):
     """Pods that find no node."""
@@ -394,7 +386,11 @@ class SimulationRun:
         simulation, options, given, before = self.simulation, self.options, self.given, self._before
         outcomes, engine, wide = simulation.outcomes, given.engine, options.makes("wide")
         uses = self._uses.found() if options.nodes or options.makes("data", "page", "wide") else []
-        evictions = [(one, EvictionRecord.of(one)) for one in simulation.evictions]
+        evictions = []
+        for one in simulation.evictions:
+            owner = one.pod.metadata.controller
+            named = f"{owner.kind}/{owner.name}" if owner else None
+            evictions.append((one, EvictionRecord(one.pod.key, one.by, one.node, one.pod.priority, named, one.replacement)))
         pods = []
         for outcome in outcomes.values():
             if options.shows(outcome.pod):

@@ -79,11 +79,14 @@ class WhatIfResult(Result):
 
     @property
     def document(self) -> WhatIfDocument:
-        decision, close = self.explanation.decision, self.explanation.close_up
+        decision, close, keeps = self.explanation.decision, self.explanation.close_up, None
+        if close is not None and not self.fits:
+            short = tuple(room for room in close.room if room.missing and not close.fits)
+            keeps = Keeps(close.fits, close.reasons, short, close.total, close.against, close.leads)
         return WhatIfDocument(
             warnings=self.told_warnings(), pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
             **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
-            keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
+            keeps=keeps, missing=self.explanation.missing,
             causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
         )  # fmt: skip
 
