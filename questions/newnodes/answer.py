@@ -252,7 +252,7 @@ class MixSearch:
     trials: MixTrials
     demand: Demand
     most_nodes: int
-    sets_aside: bool = False
+    sets_aside: bool
 
     def run(self) -> MixesFound:
         """Search."""

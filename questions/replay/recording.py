@@ -52,7 +52,7 @@ class Series:
     """Gives rows to *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 
     sink: Callable[[list[Any]], None]
-    every: float = 0.0
+    every: float
     next: int = 0
     """Nanoseconds."""
 
