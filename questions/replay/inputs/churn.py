@@ -151,7 +151,8 @@ _PODS: Table = {
 }  # fmt: skip
 _CHURN: Table = {
     "mode": ("mode", one_of(OneOf("create", "recreate"))), "number": ("number", _count), "interval": ("interval", _seconds),
-    "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000), "namespace": ("namespace", text), "runTime": ("run_time", _seconds),
+    "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000), "namespace": ("namespace", text),
+    "runTime": ("run_time", _seconds),
 }  # fmt: skip
 _NODES: Table = {**_NAMES, "selector": ("selector", _selector)}
 FIELDS: Mapping[str, Table] = {
@@ -218,7 +219,7 @@ class _Settings:
         if not found or (wanted is not KubeObject and len(found) != 1):
             raise ManifestError(f"{where}: template: expected {'some' if wanted is KubeObject else 'one'}, got {len(found) or 'nothing'}")
         for item in found:
-            if not isinstance(item, wanted):
+            if not issubclass(type(item), wanted):
                 raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
 
