@@ -31,27 +31,27 @@ _EXTENDERS = "extenders["
 # --- predicates -----------------------------------------------------------------------------------------------------
 
 
-class ServiceAffinity(Part, frozen=True):
+class ServiceAffinity(Part):
     """Pods of a service stay where these node labels have one value."""
 
     labels: tuple[str, ...] = ()
 
 
-class LabelsPresence(Part, frozen=True):
+class LabelsPresence(Part):
     """Nodes must have all of these labels, or none."""
 
     labels: tuple[str, ...] = ()
     presence: bool = False
 
 
-class PredicateArgument(Part, frozen=True):
+class PredicateArgument(Part):
     """The argument of a predicate; one of the two is given."""
 
     service_affinity: ServiceAffinity | None = None
     labels_presence: LabelsPresence | None = None
 
 
-class PredicateEntry(Part, frozen=True):
+class PredicateEntry(Part):
     """One item of ``predicates``."""
 
     name: str = ""
@@ -61,41 +61,41 @@ class PredicateEntry(Part, frozen=True):
 # --- priorities -----------------------------------------------------------------------------------------------------
 
 
-class ServiceAntiAffinity(Part, frozen=True):
+class ServiceAntiAffinity(Part):
     """Pods of a service are spread over the values of this node label."""
 
     label: str = ""
 
 
-class LabelPreference(Part, frozen=True):
+class LabelPreference(Part):
     """Nodes with this label are preferred, or those without."""
 
     label: str = ""
     presence: bool = False
 
 
-class UtilizationPoint(Part, frozen=True):
+class UtilizationPoint(Part):
     """A point of a broken line from utilization in percent to a score."""
 
     utilization: int = 0
     score: int = 0
 
 
-class ResourceWeight(Part, frozen=True):
+class ResourceWeight(Part):
     """A resource that counts, and how much."""
 
     name: str = ""
     weight: int = 0
 
 
-class RatioArguments(Part, frozen=True):
+class RatioArguments(Part):
     """How full a node should be: ``requestedToCapacityRatioArguments``."""
 
     shape: tuple[UtilizationPoint, ...] = ()
     resources: tuple[ResourceWeight, ...] = ()
 
 
-class PriorityArgument(Part, frozen=True):
+class PriorityArgument(Part):
     """The argument of a priority; one of the three is given."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
@@ -103,7 +103,7 @@ class PriorityArgument(Part, frozen=True):
     ratio: RatioArguments | None = field(default=None, name="requestedToCapacityRatioArguments")
 
 
-class PriorityEntry(Part, frozen=True):
+class PriorityEntry(Part):
     """One item of ``priorities``."""
 
     name: str = ""
@@ -118,7 +118,7 @@ OLD_VERSION, NEW_VERSION = "v1", "kubescheduler.config.k8s.io/v1"
 """The versions of the API that a Policy may name; the newer one came with 1.17."""
 
 
-class Policy(Part, frozen=True):
+class Policy(Part):
     """A Policy as it was written; None for lists that are absent or null, which mean the DefaultProvider's."""
 
     kind: str = ""
@@ -131,7 +131,7 @@ class Policy(Part, frozen=True):
     always_check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
 
 
-class WrittenPolicy(Policy, frozen=True):
+class WrittenPolicy(Policy):
     """A Policy with what not every release takes of how it was written."""
 
     unknown: tuple[str, ...] = ()

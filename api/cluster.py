@@ -33,14 +33,14 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
         for resource in RESOURCES:
             if f"requests.{resource}" in used:
                 requested[pod.spec.node_name, resource] += used[f"requests.{resource}"].milli_value()
-    uses = {resource: [_share(node, resource, requested[node.name, resource]) for node in nodes] for resource in RESOURCES}
+    uses: dict[str, list[float | None]] = {resource: [] for resource in RESOURCES}
+    for node in nodes:
+        for resource, shares in uses.items():
+            found = node.status.allocatable.get(resource)
+            capacity = 0 if found is None else found.milli_value()
+            shares.append(requested[node.name, resource] / capacity if capacity > 0 else None)
     zones = [zone_of(node.labels) for node in nodes]
     return NodeMap([node.name for node in nodes], [MapSide("", uses)], {ZONES[0]: zones} if any(zones) else {})
-
-
-def _share(node: Node, resource: str, requested: int) -> float | None:
-    found = node.status.allocatable.get(resource)
-    return requested / found.milli_value() if found is not None and found.milli_value() > 0 else None
 
 
 K = TypeVar("K", bound=KubeObject)
@@ -221,7 +221,13 @@ class Cluster:
         """
         found = self._taken_in(items)
         for item in found:
-            _check_stays(self.find(type(item), item.key), item)
+            known = self.find(type(item), item.key)
+            if (
+                isinstance(known, Pod) and isinstance(item, Pod) and known.uid == item.uid
+                and known.spec.node_name not in ("", item.spec.node_name)
+            ):  # fmt: skip
+                moved = f'expected {known.spec.node_name}, got "{item.spec.node_name}"'
+                raise ManifestError(f"Pod {known.key}: spec.nodeName: {moved}: pods do not move")
         for item in found:
             old = self._objects[_identity(item)]
             if old.uid != item.uid:
@@ -300,22 +306,13 @@ def _identity(item: KubeObject) -> tuple[str, str]:
     return item.kind, item.key
 
 
-def _read(items: Iterable[Given], defaults: bool) -> Iterable[Loaded]:
+def _read(items: Iterable[object], defaults: bool) -> Iterable[Loaded]:
     """Each of *items* as if loaded from a file."""
     for number, item in enumerate(items, 1):
         if isinstance(item, KubeObject):
             yield Loaded((with_defaults(item) if defaults else item,))
         else:
-            yield load_documents([Document(_manifest(item, number), f"manifest {number}")], defaults=defaults)
-
-
-def _manifest(item: object, number: int) -> Mapping[str, Any]:
-    if not isinstance(item, Mapping):
-        read = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
-        raise wrong_type(f"object {number}", item, f"an object or its manifest{read}")
-    return item
-
-
-def _check_stays(old: KubeObject, new: KubeObject) -> None:
-    if isinstance(old, Pod) and isinstance(new, Pod) and old.uid == new.uid and old.spec.node_name not in ("", new.spec.node_name):
-        raise ManifestError(f'Pod {old.key}: spec.nodeName: expected {old.spec.node_name}, got "{new.spec.node_name}": pods do not move')
+            if not isinstance(item, Mapping):
+                reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
+                raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
+            yield load_documents([Document(item, f"manifest {number}")], defaults=defaults)

@@ -34,16 +34,13 @@ def frozen() -> Iterator[None]:
         HELD.times -= 1
         if not HELD.times:
             gc.unfreeze()
-            _collect_sometimes()
-
-
-def _collect_sometimes() -> None:
-    """Collect what has become old by being frozen: schedulers that are over are cyclic, and otherwise hundreds of them would pile up."""
-    HELD.ended += 1
-    begun = time.process_time()
-    if HELD.ended >= MANY and begun >= HELD.due and gc.isenabled():
-        gc.collect()
-        HELD.ended, HELD.due = 0, begun + SHARE * (time.process_time() - begun)
+            # What has become old by being frozen is collected sometimes: schedulers that are over are cyclic, and hundreds of them would
+            # pile up.
+            HELD.ended += 1
+            begun = time.process_time()
+            if HELD.ended >= MANY and begun >= HELD.due and gc.isenabled():
+                gc.collect()
+                HELD.ended, HELD.due = 0, begun + SHARE * (time.process_time() - begun)
 
 
 @contextmanager
@@ -55,15 +52,10 @@ def no_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            _settle()
+            if not HELD.times:  # make everything old, so that the next garbage collection does not go through all that was made
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
-
-
-def _settle() -> None:
-    """Make everything old, so that the next garbage collection does not go through all that was made."""
-    if not HELD.times:
-        gc.freeze()
-        gc.unfreeze()
 
 
 SELDOM = 20_000

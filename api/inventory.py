@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import IO, Any
 
 import attrs
@@ -33,14 +33,14 @@ class Inventory:
     """The objects of a cluster in the given order, and what happened to the rest."""
 
     objects: tuple[KubeObject, ...] = ()
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     """What is not used -> how many times."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
     """What the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
-    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
+    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     daemon_sets: tuple[Mapping[str, Any], ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
@@ -48,15 +48,14 @@ class Inventory:
 
 def read_inventory(
     paths: PathLike | Iterable[PathLike],
-    pods: Iterable[PathLike] = (),
     *,
     defaults: bool = True,
     strict_fields: bool = False,
     stdin: IO[Any] | None = None,
     cron_jobs: bool = False,
 ) -> Inventory:
-    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
-    loaded = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+    """Read *paths*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
+    loaded = read_files(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
     return take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
 
 
@@ -105,23 +104,21 @@ def take_in(
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
-    lacks_classes = any("PriorityClass" in notice.what for notice in refused)
+    lacks_classes, warnings = any("PriorityClass" in notice.what for notice in refused), list[Notice]()
+    for part in parts:
+        warnings += part.warnings
+        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
+            warnings.append(Notice("kind Table", TABLE_HINT))
+    lacks = missing_kinds((*known, *objects), lacks_classes) if whole else ()
     return Inventory(
         objects=objects,
         ignored=ignored,
-        warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds((*known, *objects), lacks_classes) if whole else ())),
+        warnings=(*warnings, *made.notices, *refused, *lacks),
         refused=refused,
         refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
-
-
-def _warnings(parts: Sequence[Loaded]) -> Iterator[Notice]:
-    for part in parts:
-        yield from part.warnings
-        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
-            yield Notice("kind Table", TABLE_HINT)
 
 
 def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False) -> Made:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import IO, Any, TypeVar
 
@@ -18,16 +18,15 @@ from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
 from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
 from .objects.storage import BIND_COMPLETED
-from .reading.apifields import has_only_api_fields
 from .reading.builtin import is_built_in, kind_with_group
+from .reading.convert import pod_of_texts
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
-from .reading.formats.jsonlists import LongList, Uncertain, whole_value
+from .reading.formats.jsonvalues import Uncertain, whole_value
 from .reading.mismatch import shown, without_kind
 from .reading.notices import Notice, Oddities
-from .reading.podspecs import pod_of_texts
-from .reading.unknownfields import check_nesting
+from .reading.unknownfields import check_nesting, has_only_api_fields
 from .reading.validation import CountsAs, Validation
 
 K = TypeVar("K", bound=KubeObject)
@@ -43,8 +42,8 @@ class Loaded:
     """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
-    raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
@@ -122,12 +121,12 @@ class _Loading:
     odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
-    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
-    raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
-    ignored: Counter[str] = attrs.field(factory=Counter)
-    numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
+    objects: dict[tuple[str, str], KubeObject] = attrs.Factory(dict)
+    raw: dict[str, list[Mapping[str, Any]]] = attrs.Factory(dict)
+    ignored: Counter[str] = attrs.Factory(Counter)
+    numbers: Counter[tuple[str, str, str]] = attrs.Factory(Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
-    validation: Validation = attrs.field(factory=Validation)
+    validation: Validation = attrs.Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
@@ -139,7 +138,12 @@ class _Loading:
                 trial = attrs.evolve(
                     self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
                 )
-                trial._take_texts(long_list, f"{file.where}, document 1")
+                where = f"{file.where}, document 1"
+                quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
+                for index, parts in enumerate(long_list.items()):
+                    if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._is_taken(pod_of_texts(parts)):
+                        data = {name: whole_value(part) for name, part in parts.items()}
+                        trial._take_item(long_list.kind, data, f"{where}, item {index + 1}", long_list.api_version)
                 return trial
         for document in file.documents():
             self.take(document)
@@ -163,13 +167,6 @@ class _Loading:
             self.odd.notices.append(Notice(document.where, NO_KIND, about=""))
         else:
             raise without_kind(document.where, document.data)
-
-    def _take_texts(self, items: LongList, where: str) -> None:
-        quick = (b'"Pod"', *(["Pod"] if items.api_version in (None, "v1") else []))
-        for index, parts in enumerate(items.items()):
-            if (bytes(parts.get("kind", b"")) or items.kind) not in quick or not self._is_taken(pod_of_texts(parts)):
-                data = {name: whole_value(part) for name, part in parts.items()}
-                self._take_item(items.kind, data, f"{where}, item {index + 1}", items.api_version)
 
     def _is_taken(self, pod: Pod | None) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""
@@ -198,8 +195,6 @@ class _Loading:
         decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
-            if isinstance(decoded, PersistentVolumeClaim):
-                self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
         elif kind != "ConfigMap":
@@ -207,10 +202,6 @@ class _Loading:
         if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
         self._validate(kind, decoded, data, place)
-
-    def _check_binding(self, claim: PersistentVolumeClaim, place: _Place) -> None:
-        if claim.spec.volume_name and claim.phase == "Bound" and BIND_COMPLETED not in claim.annotations:
-            self.odd.notices.append(Notice(str(place), NOT_BOUND, about=place.about))
 
     def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: _Place) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []
@@ -253,18 +244,20 @@ class _Loading:
                 raise ManifestError(f"{place}: metadata.name: expected each node once, got {decoded.name} again")
             self.odd.notices.append(Notice(str(place), "was given before, the last one counts", about=place.about))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
+        is_bound = isinstance(decoded, PersistentVolumeClaim) and decoded.spec.volume_name and decoded.phase == "Bound"
+        if is_bound and BIND_COMPLETED not in decoded.annotations:
+            self.odd.notices.append(Notice(str(place), NOT_BOUND, about=place.about))
 
     def result(self) -> Loaded:
         """All that was added."""
+        # A pod without a UID, as tools leave it in dumps, has that by which its claims know it.
+        given, objects, known = self.objects.values(), list[KubeObject](), dict[tuple[str, str], str]()
+        for item in given:
+            for owner in item.metadata.owner_references if isinstance(item, PersistentVolumeClaim | ResourceClaim) else ():
+                if owner.kind == "Pod":
+                    known[item.namespace, owner.name] = owner.uid
+        for item in given:
+            uid = known.get((item.namespace, item.name), "") if isinstance(item, Pod) and not item.metadata.uid else ""
+            objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
-        objects = tuple(_with_uids(self.objects.values()))
-        return Loaded(objects, raw, dict(self.ignored), tuple(self.odd.notices))
-
-
-def _with_uids(objects: Collection[KubeObject]) -> Iterator[KubeObject]:
-    """*objects*, where a pod without a UID, as tools leave it in dumps, has that by which its claims know it."""
-    claims = (item for item in objects if isinstance(item, PersistentVolumeClaim | ResourceClaim))
-    known = {(item.namespace, owner.name): owner.uid for item in claims for owner in item.metadata.owner_references if owner.kind == "Pod"}
-    for item in objects:
-        uid = known.get((item.namespace, item.name), "") if isinstance(item, Pod) and not item.metadata.uid else ""
-        yield replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item
+        return Loaded(tuple(objects), raw, dict(self.ignored), tuple(self.odd.notices))

@@ -27,19 +27,17 @@ def rows_of(record: Row) -> dict[str, list[dict[str, Any]]]:
     >>> rows_of({"pods": [{"pod": "a", "requests": {"cpu": 1}, "victims": ["b", "c"]}], "count": 1})
     {'pods': [{'pod': 'a', 'requests.cpu': 1, 'victims': 'b, c'}]}
     """
-    lists = {name: value for name, value in record.items() if isinstance(value, Sequence) and not isinstance(value, str) and value}
-    objects = {name: value for name, value in lists.items() if all(isinstance(each, Mapping) for each in value)}
-    return {name: _flat_rows(value) for name, value in objects.items()}
-
-
-def _flat_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    flat = [dict(_flat("", row)) for row in rows]
-    inside: dict[str, set[str]] = {}
-    for row in flat:
-        for name in row:
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for table, value in record.items():
+        if not isinstance(value, Sequence) or isinstance(value, str) or not value or not all(isinstance(each, Mapping) for each in value):
+            continue
+        flat = [dict(_flat("", row)) for row in value]
+        inside: dict[str, set[str]] = {}
+        for name in (name for row in flat for name in row):
             inside.setdefault(name.partition(".")[0], set()).add(name)
-    kept = {name for names in inside.values() if len(names) <= MOST_COLUMNS for name in names}
-    return [{name: value for name, value in row.items() if name in kept} for row in flat]
+        kept = {name for names in inside.values() if len(names) <= MOST_COLUMNS for name in names}
+        tables[table] = [{name: value for name, value in row.items() if name in kept} for row in flat]
+    return tables
 
 
 def _flat(start: str, row: Row) -> Iterator[tuple[str, Any]]:
@@ -63,20 +61,16 @@ def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], librar
     *library* is one of :data:`LIBRARIES`; None: the first that is installed. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError` if it is not installed.
     """
+    if library is not None and library not in LIBRARIES:
+        raise UnknownNameError(f'library: expected {" or ".join(LIBRARIES)}, got "{library}"')
     made = {column: [row.get(column) for row in rows] for column in columns}
-    found = _library(library)
-    return found.DataFrame(made, strict=False) if found.__name__ == "polars" else found.DataFrame(made, columns=list(columns))
-
-
-def _library(wanted: str | None) -> Any:
-    if wanted is not None and wanted not in LIBRARIES:
-        raise UnknownNameError(f'library: expected {" or ".join(LIBRARIES)}, got "{wanted}"')
-    for name in LIBRARIES if wanted is None else (wanted,):
+    for name in LIBRARIES if library is None else (library,):
         try:
-            return import_module(name)
+            found = import_module(name)
         except ImportError:
             continue
-    raise KubeclassicError(f"to_frame needs {wanted or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'")
+        return found.DataFrame(made, strict=False) if name == "polars" else found.DataFrame(made, columns=list(columns))
+    raise KubeclassicError(f"to_frame needs {library or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'")
 
 
 MOST_ROWS = 50
@@ -150,15 +144,15 @@ class Column:
 
     title: str
     kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
-    filter: bool = attrs.field(default=False, kw_only=True)
+    filter: bool = False
     """Whether readers of a page choose among its values, which are few."""
-    colours: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
+    colours: Mapping[str, str] = attrs.Factory(dict)
     """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
-    forms: Sequence[str] = attrs.field(default=EVERYWHERE, kw_only=True)
+    forms: Sequence[str] = EVERYWHERE
     """The forms that have it."""
-    field: str = attrs.field(default="", kw_only=True)
+    field: str = ""
     """Its name in data, if that is not the title."""
-    csv: str = attrs.field(default="", kw_only=True)
+    csv: str = ""
     """Its name in CSV, if that is not the one in data."""
 
     @property
@@ -185,25 +179,25 @@ class Table:
     """In a page its id; links to a view of it begin ``#name?``, and it is the name of its CSV file."""
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
-    noun: str = attrs.field(default="row", kw_only=True)
+    noun: str = "row"
     """What one row is; without such a word a page shows the table as it is, without search and filters."""
-    several: str = attrs.field(default="", kw_only=True)
+    several: str = ""
     """More than one of it, unless that takes an s."""
-    details: Sequence[Any] | None = attrs.field(default=None, kw_only=True)
+    details: Sequence[Any] | None = None
     """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants."""
-    shows: str = attrs.field(default="facts", kw_only=True)
+    shows: str = "facts"
     """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/view.py``)."""
-    shared: Any = attrs.field(default=None, kw_only=True)
+    shared: Any = None
     """What all details have in common."""
-    sort: str = attrs.field(default="", kw_only=True)
+    sort: str = ""
     """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as they come."""
-    forms: Sequence[str] = attrs.field(default=EVERYWHERE, kw_only=True)
+    forms: Sequence[str] = EVERYWHERE
     """The forms that have it."""
-    most: int | None = attrs.field(default=None, kw_only=True)
+    most: int | None = None
     """How many rows short text has; None: all."""
-    minor: Collection[int] = attrs.field(default=(), kw_only=True)
+    minor: Collection[int] = ()
     """The rows, by number, that short text leaves out."""
-    caption: str = attrs.field(default="", kw_only=True)
+    caption: str = ""
     """Its heading on a page, beside others in a section."""
 
     @property
@@ -227,30 +221,28 @@ class Table:
 
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
-        found, names = self.of_form(form), self.names(form)
-        return [dict(zip(names, (_as_data(value, form) for value in row), strict=True)) for row in found.rows]
+
+        def plain(value: Any) -> Any:
+            # A tuple is one text, and in CSV true and false are words.
+            if isinstance(value, tuple):
+                return (";" if form == "csv" else ", ").join(value)
+            if isinstance(value, bool) and form == "csv":
+                return str(value).lower()
+            return value.number if isinstance(value, Amount) else value
+
+        names = self.names(form)
+        return [dict(zip(names, map(plain, row), strict=True)) for row in self.of_form(form).rows]
 
     def names(self, form: str = "data") -> list[str]:
         """The names of the columns as data."""
         return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
-def _as_data(value: Any, form: str) -> Any:
-    """*value* as *form* has it: a tuple is one text, and in CSV true and false are words."""
-    if isinstance(value, tuple):
-        return (";" if form == "csv" else ", ").join(value)
-    if isinstance(value, bool) and form == "csv":
-        return str(value).lower()
-    return value.number if isinstance(value, Amount) else value
-
-
-def table_of(
-    name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = (), *, forms: Sequence[str] = ("data",), noun: str = "row"
-) -> Table:
+def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
     """A table of *records*, which may lack fields: a column a field, those of *first* before all others."""
     names = list(dict.fromkeys([*first, *(name for record in records for name in record)]))
     rows = [[record.get(name) for name in names] for record in records]
-    return Table(name, [Column(name) for name in names], rows, forms=forms, noun=noun)
+    return Table(name, [Column(name) for name in names], rows, forms=DATA)
 
 
 @attrs.frozen
@@ -399,9 +391,9 @@ class NodeMap:
 
     nodes: Sequence[str]
     sides: Sequence[MapSide]
-    labels: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    labels: Mapping[str, Sequence[str]] = attrs.Factory(dict)
     """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are grouped."""
-    colours: Mapping[str, str] = attrs.field(factory=dict)
+    colours: Mapping[str, str] = attrs.Factory(dict)
     """State -> the colour of its mark."""
     follows: bool = False
     """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
@@ -447,7 +439,7 @@ class MatrixLine:
     """One node, or several that fare alike."""
 
     node: Part
-    failed: Mapping[str, str] = attrs.field(factory=dict)
+    failed: Mapping[str, str] = attrs.Factory(dict)
     """Rule that turned it down -> why."""
     passed: Collection[str] = ()
     """Rules that it passed; it was not asked about the others."""
@@ -533,7 +525,7 @@ class View:
     """The outcome in one sentence."""
     lead: Sequence[Part] = ()
     """What a page says right under the verdict."""
-    facts: Mapping[str, object] = attrs.field(factory=dict)
+    facts: Mapping[str, object] = attrs.Factory(dict)
     """The outcome in a few words; a page has the numbers among them."""
     shares: Sequence[Share] = ()
     """The outcome as parts of one whole; empty where it is none."""

@@ -72,7 +72,7 @@ def rounded(resource: str, number: int) -> Figure:
     ('3,591', '0.25', '8.0 TiB', '6,212')
     """
     if resource == "cpu":
-        return Figure(_cores(number))
+        return Figure(f"{number / 1000:,.{2 if abs(number) >= 10_000 else 3}f}".rstrip("0").rstrip("."))
     if not is_bytes(resource):
         return Figure(f"{number:,}")
     size, unit = float(number), 0
@@ -139,11 +139,6 @@ def used_up(resource: str) -> str:
 def is_bytes(resource: str) -> bool:
     """Whether amounts of *resource* are bytes."""
     return resource in BYTES or resource.startswith("hugepages-")
-
-
-def _cores(millicores: int) -> str:
-    text = f"{millicores / 1000:,.{2 if abs(millicores) >= 10_000 else 3}f}"
-    return text.rstrip("0").rstrip(".")
 
 
 def duration(seconds: float) -> str:

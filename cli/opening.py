@@ -26,7 +26,7 @@ from .declaring.flags import SERVER_VERSION, environments_max_pd_vols
 from .declaring.setup import NamedSetup, Setup
 
 if TYPE_CHECKING:
-    from ..live.client.transport import Transport
+    from ..live.client.api import Transport
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
 

@@ -21,8 +21,8 @@ from .declaring.logs import log_of
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision
+    from ..live.client.api import Transport
     from ..live.client.credentials import Access
-    from ..live.client.transport import Transport
     from ..live.process.logs import Log
     from ..live.scheduler.flags import RunSettings
     from .declaring.setup import Setup

@@ -30,12 +30,12 @@ def http_post(config: ExtenderConfig) -> Post:
     return post_of(config)
 
 
-def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost = http_post) -> list[HttpExtender]:
+def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost | None = None) -> list[HttpExtender]:
     """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only where there are some."""
     from .extender import Bodies, HttpExtender
 
     bodies = Bodies()
-    return [HttpExtender(config, release, open_post(config), bodies) for config in configs]
+    return [HttpExtender(config, release, (open_post or http_post)(config), bodies) for config in configs]
 
 
 @attrs.frozen(repr=False)
@@ -49,38 +49,31 @@ class ConfiguredExtenders:
     how: str | None = None
 
     def __attrs_post_init__(self) -> None:
-        check_way(self.how)
+        word, _, file = self._words
+        if (word, bool(file.strip())) not in (("off", False), ("call", False), ("record", True), ("replay", True)):
+            raise UnknownNameError(f'extenders: expected {WAYS}, got "{self.how}"')
+
+    @property
+    def _words(self) -> tuple[str, str, str]:
+        return ("off" if self.how is None else self.how).partition(" ")
 
     def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]:
-        """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for other words, and a record that cannot be read."""
-        found = way_to_extenders(self.how) if configs else None
-        return () if found is None else make_extenders(configs, release, found)
+        """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a record that cannot be read."""
+        word, _, file = self._words
+        if word == "off" or not configs:
+            return ()
+        if word == "call":
+            return make_extenders(configs, release)
+        from .recorded import Recorded, RecordingPost, Replayed
+
+        path = Path(file.strip())
+        if word == "replay":
+            replayed = Replayed.read(path)
+            return make_extenders(configs, release, lambda config: replayed)
+        recorded = Recorded(path)
+        return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
 
 
 def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
     """What the option ``extenders`` of the Python API means: extenders themselves, or how those that are configured are called."""
     return ConfiguredExtenders(given) if given is None or isinstance(given, str) else given
-
-
-def check_way(how: str | None) -> None:
-    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` unless *how* has the words of ``--extenders``."""
-    word, _, file = ("off" if how is None else how).partition(" ")
-    if (word, bool(file.strip())) not in (("off", False), ("call", False), ("record", True), ("replay", True)):
-        raise UnknownNameError(f'extenders: expected {WAYS}, got "{how}"')
-
-
-def way_to_extenders(how: str | None) -> OpenPost | None:
-    """How extenders are reached by the words of ``--extenders``; None: they are not called."""
-    if how is None or how == "off":
-        return None
-    if how == "call":
-        return http_post
-    from .recorded import Recorded, RecordingPost, Replayed
-
-    word, _, file = how.partition(" ")
-    path = Path(file.strip())
-    if word == "replay":
-        replayed = Replayed.read(path)
-        return lambda config: replayed
-    recorded = Recorded(path)
-    return lambda config: RecordingPost(http_post(config), recorded)

@@ -43,14 +43,14 @@ class Written:
 class Bodies:
     """Writes the bodies of requests."""
 
-    _nodes: dict[str, Written] = attrs.field(factory=dict)
-    _pods: dict[str, tuple[Pod, bytes]] = attrs.field(factory=dict)
+    nodes: dict[str, Written] = attrs.Factory(dict)
+    _pods: dict[str, tuple[Pod, bytes]] = attrs.Factory(dict)
 
     def asked(self, pod: Pod, nodes: Sequence[Node], *, names_only: bool) -> bytes:
         """The body of filter and prioritize."""
         if names_only:
             return b'{"Pod":%b,"Nodes":null,"NodeNames":%b}' % (self._pod(pod), compact_json([node.name for node in nodes]))
-        items = b",".join([self.node(node).text for node in nodes])
+        items = b",".join([self._node(node).text for node in nodes])
         return b'{"Pod":%b,"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % (self._pod(pod), items)
 
     def preempting(self, pod: Pod, candidates: Mapping[str, Victims], *, names_only: bool, violations: bool) -> bytes:
@@ -68,20 +68,12 @@ class Bodies:
 
     # --- parts ------------------------------------------------------------------------------------------------------
 
-    def node(self, node: Node) -> Written:
-        """*node* as it is sent."""
-        found = self._nodes.get(node.name)
+    def _node(self, node: Node) -> Written:
+        found = self.nodes.get(node.name)
         if found is None or found.node is not node:
             text = _sent(node)
-            found = self._nodes[node.name] = Written(node, text, json.loads(text))
+            found = self.nodes[node.name] = Written(node, text, json.loads(text))
         return found
-
-    def sent_node(self, form: Json) -> Written | None:
-        """The node that was sent in exactly this form."""
-        metadata = form.get("metadata") if isinstance(form, dict) else None
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        found = self._nodes.get(name) if isinstance(name, str) else None
-        return found if found is not None and found.form == form else None
 
     def _pod(self, pod: Pod) -> bytes:
         found = self._pods.get(pod.key)
@@ -164,8 +156,10 @@ class HttpExtender:
 
     def _node(self, form: dict[str, Any]) -> Node:
         """The node of a reply: the same object, where it came back as it was sent."""
-        sent = self.bodies.sent_node(form)
-        if sent is not None:
+        metadata = form.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        sent = self.bodies.nodes.get(name) if isinstance(name, str) else None
+        if sent is not None and sent.form == form:
             return sent.node
         try:
             found = decode_kind("Node", form, "Node of the reply", strict=False, keeps_manifest=True)
@@ -240,12 +234,12 @@ def errorf(text: str) -> str:
     >>> errorf("disk 90% full"), errorf("100%"), errorf("50%%")
     ('disk 90%!f(MISSING)ull', '100%!(NOVERB)', '50%')
     """
+
+    def unformatted(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        letter = found["letter"]
+        return f"%!{letter}(MISSING)" if letter else "%!(NOVERB)"
+
     # Upstream: an extender's text is used as a format.
-    return _VERB.sub(_unformatted, text)
-
-
-def _unformatted(found: re.Match[str]) -> str:
-    if found[0] == "%%":
-        return "%"
-    letter = found["letter"]
-    return f"%!{letter}(MISSING)" if letter else "%!(NOVERB)"
+    return _VERB.sub(unformatted, text)

@@ -34,34 +34,24 @@ _CONNECT = {
 }
 
 
-def scheme_error(url: str) -> str | None:
-    """What Go says of a URL whose scheme is not HTTP; None if it is."""
-    scheme = urlsplit(url).scheme.lower()
-    return None if scheme in PORTS else _of_post(url, f'unsupported protocol scheme "{scheme}"')
-
-
 def error_text(url: str, error: Exception) -> str:
     """The text for an *error* of httpx on a POST to *url*."""
-    return _of_post(url, _text(url, error))
+    if "Timeout" in type(error).__name__:
+        return _of_post(url, HEADER_TIMEOUT)
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLError):
+            return _of_post(url, _tls_text(cause))
+        if isinstance(cause, socket.gaierror):
+            return _of_post(url, f"dial tcp: lookup {urlsplit(url).hostname}: no such host")
+        if isinstance(cause, OSError) and cause.errno in _CONNECT:
+            return _of_post(url, f"dial tcp {_address(url)}: connect: {_CONNECT[cause.errno]}")
+        if isinstance(cause, ConnectionResetError):
+            return _of_post(url, f"read tcp {_address(url)}: read: connection reset by peer")
+    return _of_post(url, "EOF" if "disconnected" in str(error) else str(error))
 
 
 def _of_post(url: str, text: str) -> str:
     return f'Post "{without_user(url)}": {text}'
-
-
-def _text(url: str, error: Exception) -> str:
-    if "Timeout" in type(error).__name__:
-        return HEADER_TIMEOUT
-    for cause in _causes(error):
-        if isinstance(cause, ssl.SSLError):
-            return _tls_text(cause)
-        if isinstance(cause, socket.gaierror):
-            return f"dial tcp: lookup {urlsplit(url).hostname}: no such host"
-        if isinstance(cause, OSError) and cause.errno in _CONNECT:
-            return f"dial tcp {_address(url)}: connect: {_CONNECT[cause.errno]}"
-        if isinstance(cause, ConnectionResetError):
-            return f"read tcp {_address(url)}: read: connection reset by peer"
-    return "EOF" if "disconnected" in str(error) else str(error)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -143,19 +133,26 @@ class HttpPost:
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         if self.client is None:
             self.client = _client(self.config)
-        refused = scheme_error(url)
-        if refused is not None:
-            raise PostError(refused)
+        scheme = urlsplit(url).scheme.lower()
+        if scheme not in PORTS:
+            raise PostError(_of_post(url, f'unsupported protocol scheme "{scheme}"'))
         import httpx
 
         deadline, tls = time.monotonic() + timeout, self.config.tls
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
         try:
             with self.client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
+                body = bytearray()
                 try:
-                    return PostReply(response.status_code, b"".join(_until(deadline, response)))
+                    for part in response.iter_bytes():
+                        body += part
+                        if len(body) > MOST_REPLY:
+                            raise PostError(f"expected a reply, got more than {MOST_REPLY >> 20} MiB")
+                        if time.monotonic() > deadline:
+                            raise PostError(BODY_TIMEOUT)
                 except httpx.ReadTimeout:
                     raise PostError(BODY_TIMEOUT) from None
+                return PostReply(response.status_code, bytes(body))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise PostError(error_text(url, error)) from None
 
@@ -182,18 +179,6 @@ def _client(config: ExtenderConfig) -> httpx.Client:
     return httpx.Client(verify=_context(config), headers=HEADERS, follow_redirects=True)
 
 
-def _until(deadline: float, response: httpx.Response) -> Any:
-    """The parts of the body; raises :class:`PostError` after *deadline*, and for a body that is too large."""
-    count = 0
-    for part in response.iter_bytes():
-        count += len(part)
-        if count > MOST_REPLY:
-            raise PostError(f"expected a reply, got more than {MOST_REPLY >> 20} MiB")
-        yield part
-        if time.monotonic() > deadline:
-            raise PostError(BODY_TIMEOUT)
-
-
 # --- TLS ------------------------------------------------------------------------------------------------------------
 
 
@@ -206,7 +191,8 @@ def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
     if insecure and has_ca:
         raise TlsError(f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed")
     try:
-        context = _authorities(tls) if has_ca else ssl.create_default_context()
+        cadata = tls.ca_data.decode("ascii") if tls.ca_data else None
+        context = ssl.create_default_context(cafile=None if cadata else tls.ca_file or None, cadata=cadata)
         if insecure:
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         if tls.cert_file or tls.cert_data:
@@ -214,12 +200,6 @@ def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
     except (OSError, ValueError) as error:
         raise TlsError(f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
     return context
-
-
-def _authorities(tls: TlsConfig) -> ssl.SSLContext:
-    if tls.ca_data:
-        return ssl.create_default_context(cadata=tls.ca_data.decode("ascii"))
-    return ssl.create_default_context(cafile=tls.ca_file)
 
 
 def _show(context: ssl.SSLContext, tls: TlsConfig) -> None:

@@ -45,7 +45,7 @@ class Recorded:
     path: Path
     size: int = 0
     """The bytes written so far."""
-    _lock: Lock = attrs.field(factory=Lock)
+    _lock: Lock = attrs.Factory(Lock)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Recorded, (self.path, self.size)
@@ -89,9 +89,9 @@ class Replayed:
     """Answers as a record has them; extenders are not called. It may be shared by several extenders."""
 
     path: Path
-    _answers: dict[Key, list[PostReply | str]] = attrs.field(factory=dict)
+    _answers: dict[Key, list[PostReply | str]] = attrs.Factory(dict)
     """Request -> its answers, or the texts of errors, in order."""
-    asked: dict[Key, int] = attrs.field(factory=dict)
+    asked: dict[Key, int] = attrs.Factory(dict)
     """How often each request was answered so far."""
 
     @classmethod

@@ -27,14 +27,23 @@ class ScriptedPost:
 
     script: Script
     configs: Sequence[ExtenderConfig]
-    calls: list[tuple[str, str, Json]] = attrs.field(factory=list)
+    calls: list[tuple[str, str, Json]] = attrs.Factory(list)
     """(role, URL, body) of each request so far."""
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         prefix, role = self._role(url)
         asked = json.loads(body)
         self.calls.append((role, url, asked))
-        return answer_to(role, asked, self._reply(prefix, role, asked))
+        replies = self.script.get(prefix, {}).get(role) or {}
+        if "PodName" in asked:
+            name = f"{asked['PodNamespace']}/{asked['PodName']}"
+        else:
+            metadata = asked["Pod"]["metadata"]
+            name = f"{metadata['namespace']}/{metadata['name']}"
+        reply = replies.get(name, replies.get("default", {}))
+        if "status" in reply:
+            return PostReply(reply["status"])
+        return PostReply(200, reply["raw"].encode() if "raw" in reply else json.dumps(_ANSWERS[role](asked, reply)).encode())
 
     def _role(self, url: str) -> tuple[str, str]:
         for config in self.configs:
@@ -45,34 +54,12 @@ class ScriptedPost:
                     return prefix, role
         raise KeyError(url)
 
-    def _reply(self, prefix: str, role: str, asked: Json) -> Json:
-        replies = self.script.get(prefix, {}).get(role) or {}
-        name = _pod_key(asked)
-        found: Json = replies.get(name, replies.get("default", {}))
-        return found
-
     def taken_calls(self) -> list[Json]:
         """The requests since this was last asked: those of prioritize by URL after filter's, preempt's last."""
         calls, self.calls = self.calls, []
         made_at_once = sorted((call for call in calls if call[0] == PRIORITIZE), key=lambda call: call[1])
         parts = [[call for call in calls if call[0] == FILTER], made_at_once, [call for call in calls if call[0] == PREEMPT]]
         return [{"url": url, "body": body} for part in parts for _, url, body in part]
-
-
-def _pod_key(asked: Json) -> str:
-    if "PodName" in asked:
-        return f"{asked['PodNamespace']}/{asked['PodName']}"
-    metadata = asked["Pod"]["metadata"]
-    return f"{metadata['namespace']}/{metadata['name']}"
-
-
-def answer_to(role: str, asked: Json, reply: Json) -> PostReply:
-    """The answer of a script's *reply* to a request."""
-    if "status" in reply:
-        return PostReply(reply["status"])
-    if "raw" in reply:
-        return PostReply(200, reply["raw"].encode())
-    return PostReply(200, json.dumps(_ANSWERS[role](asked, reply)).encode())
 
 
 # --- filter ---------------------------------------------------------------------------------------------------------
@@ -117,22 +104,19 @@ def _prioritized(asked: Json, reply: Json) -> list[Json]:
 def _preempted(asked: Json, reply: Json) -> Json:
     sent = asked["NodeNameToMetaVictims"] or asked["NodeNameToVictims"] or {}
     dropped, chosen = reply.get("drop") or (), reply.get("victims") or {}
-    left = {name: chosen.get(name, _uids(victims)) for name, victims in sent.items() if name not in dropped}
-    violations = {name: victims["NumPDBViolations"] for name, victims in sent.items()}
+    left = {}
+    for name, victims in sent.items():
+        if name not in dropped:
+            uids = [pod["UID"] if "UID" in pod else pod["metadata"]["uid"] for pod in victims["Pods"] or ()]
+            left[name] = chosen.get(name, uids)
     left |= reply.get("extraNodes") or {}
-    return {"NodeNameToMetaVictims": {name: _meta(uids, violations.get(name, 0)) for name, uids in left.items()}}
+    violations = {name: victims["NumPDBViolations"] for name, victims in sent.items()}
+    return {"NodeNameToMetaVictims": {
+        name: {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": violations.get(name, 0)} for name, uids in left.items()
+    }}  # fmt: skip
 
 
-def _meta(uids: Sequence[str], violations: int) -> Json:
-    return {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": violations}
-
-
-def _uids(victims: Json) -> list[str]:
-    return [pod["UID"] if "UID" in pod else pod["metadata"]["uid"] for pod in victims["Pods"] or ()]
-
-
-def _bound(asked: Json, reply: Json) -> Json:
-    return {"Error": reply.get("error") or ""}
-
-
-_ANSWERS: Mapping[str, Callable[[Json, Json], Any]] = {FILTER: _filtered, PRIORITIZE: _prioritized, PREEMPT: _preempted, BIND: _bound}
+_ANSWERS: Mapping[str, Callable[[Json, Json], Any]] = {
+    FILTER: _filtered, PRIORITIZE: _prioritized, PREEMPT: _preempted,
+    BIND: lambda asked, reply: {"Error": reply.get("error") or ""},
+}  # fmt: skip

@@ -255,11 +255,6 @@ def _condition(to: Names, value: Json) -> Json:
     return {**kept, "reason": value["reason"] if value["reason"] in REASONS else None} if "reason" in value else kept
 
 
-def _said(conditions: list[Json]) -> Json:
-    """What drivers say of devices, without their words."""
-    return [{key: one.get(key) for key in ("type", "status")} for one in conditions if isinstance(one, dict)]
-
-
 def _version(to: Names, value: Json) -> Json:
     """The release of a kubelet, without what its distribution adds."""
     found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
@@ -277,19 +272,20 @@ WORDS: Mapping[str, Shape] = {
     "avoided": _avoided, "condition": _condition, "version": _version,
     "field requirement": lambda to, value: _requirement(to, value, is_field=True),
     "by name": lambda to, value: {to.name(key): _keep(to, item) for key, item in value.items()} if isinstance(value, dict) else None,
-    "annotations": lambda to, value: _annotations(to, value) if isinstance(value, dict) else None,
+    "annotations": lambda to, value: (
+        {key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS} if isinstance(value, dict) else None
+    ),
     "left out": lambda to, value: None,
     "described": lambda to, value: value,  # What a driver says of its devices, and expressions about it.
-    "said": lambda to, value: _said(value) if isinstance(value, list) else None,
+    # What drivers say of devices, without their words.
+    "said": lambda to, value: (
+        [{key: one.get(key) for key in ("type", "status")} for one in value if isinstance(one, dict)] if isinstance(value, list) else None
+    ),
     "there": lambda to, value: "yes",  # Rules read only that it is given.
     "switch": lambda to, value: value if value in ("true", "false") else None,
     "plugins": lambda to, value: ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/")),
 }  # fmt: skip
 """How a value is renamed."""
-
-
-def _annotations(to: Names, value: Json) -> Json:
-    return {key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS}
 
 
 ANNOTATIONS: Mapping[str, str] = {
@@ -346,7 +342,7 @@ _FIELDS: Mapping[str, str] = {
 _WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
 
 
-class ControllerTemplate(Part, frozen=True, kw_only=True):
+class ControllerTemplate(Part):
     """The template of a controller, whose objects otherwise say only which pods they have."""
 
     metadata: o.TemplateMeta = o.TemplateMeta()
@@ -371,14 +367,13 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
 
 def _shape_of_fields(kind: Any) -> Shape:
     hints, names = get_type_hints(kind, include_extras=True), json_names(kind)
-    fields = {names[attribute]: shape_of(hints[attribute], _way(kind, attribute)) for attribute in attributes(kind)}
+    fields = {}
+    for attribute in attributes(kind):
+        # A class may have the field from a class before.
+        named = (f"{base.__name__}.{attribute}" for base in kind.__mro__)
+        fields[names[attribute]] = shape_of(hints[attribute], next((_WAYS[name] for name in named if name in _WAYS), ""))
     if issubclass(kind, o.KubeObject):
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
     if kind in (o.ControllerSpec, o.ServiceSpec):
         fields["template"] = shape_of(ControllerTemplate)
     return lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields} if isinstance(value, dict) else None
-
-
-def _way(kind: Any, attribute: str) -> str:
-    """How the values of a field are renamed, if not as all of their type; *kind* may have it from a class before."""
-    return next((_WAYS[name] for base in kind.__mro__ if (name := f"{base.__name__}.{attribute}") in _WAYS), "")

@@ -6,17 +6,15 @@ A kind that was not read is not a kind of which there is none: without the right
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from .client.api import Api, ApiError, ListOptions, Manifest, metadata_of, read_object
+from .client.api import DEVICE_KINDS, VERSIONS, Api, ApiError, ListOptions, Manifest, Request, Transport, metadata_of, read_object, resource
 from .client.credentials import Access
 from .client.http import HttpTransport
-from .client.resources import DEVICE_KINDS, VERSIONS, resource
-from .client.transport import Request, Transport
 
 ROLE = "ClusterRole kubeclassic-looker of examples/deploy/looker.yaml"
 Listed = Mapping[str, Sequence[Manifest]]
@@ -25,16 +23,6 @@ Listed = Mapping[str, Sequence[Manifest]]
 
 class MissingRightError(KubeclassicError):
     """The API server does not let kinds be listed on which the answer depends."""
-
-
-@attrs.frozen
-class Need:
-    """Kinds that decide, where something that was listed refers to them."""
-
-    kinds: tuple[str, ...]
-    why: str
-    """Completes *needed, as ...*."""
-    is_there: Callable[[Listed], bool]
 
 
 def _values(found: Any, *path: str) -> Iterator[Any]:
@@ -48,39 +36,29 @@ def _values(found: Any, *path: str) -> Iterator[Any]:
         yield from _values(found[path[0]], *path[1:])
 
 
-def _specs(listed: Listed, *path: str) -> list[Any]:
-    """What all pods have at *path* of their spec."""
-    return [value for pod in listed.get("Pod", ()) for value in _values(pod, "spec", *path)]
+def _needs(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Kinds that decide, as something that was listed refers to them, and why; this completes *needed, as ...*."""
 
+    def specs(*path: str) -> list[Any]:
+        return [value for pod in listed.get("Pod", ()) for value in _values(pod, "spec", *path)]
 
-def _have_claims(listed: Listed) -> bool:
-    return any(_specs(listed, "volumes", volume) for volume in ("persistentVolumeClaim", "ephemeral"))
-
-
-def _may_wait_for_capacity(listed: Listed) -> bool:
-    modes = [mode for found in listed.get("StorageClass", ()) for mode in _values(found, "volumeBindingMode")]
-    return _have_claims(listed) and "WaitForFirstConsumer" in modes
-
-
-def _select_namespaces(listed: Listed) -> bool:
-    terms = ("podAffinity", "podAntiAffinity")
+    yield ("Node", "Pod"), "every answer counts nodes and the pods on them"
+    if any(specs("volumes", volume) for volume in ("persistentVolumeClaim", "ephemeral")):
+        yield ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"), "pods have claims for volumes"
+        modes = [mode for found in listed.get("StorageClass", ()) for mode in _values(found, "volumeBindingMode")]
+        if "WaitForFirstConsumer" in modes:
+            yield ("CSIDriver", "CSIStorageCapacity"), "volumes are made where their pods go"
+    if any(specs("resourceClaims")):
+        yield DEVICE_KINDS, "pods have claims for devices"
     required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
-    paths = [("affinity", term, *path) for term in terms for path in ((required,), (preferred, "podAffinityTerm"))]
-    return any(selector is not None for path in paths for selector in _specs(listed, *path, "namespaceSelector"))
-
-
-def _have_priorities(listed: Listed) -> bool:
-    return len({priority for priority in _specs(listed, "priority") if isinstance(priority, int)} | {0}) > 1
-
-
-NEEDS = (
-    Need(("Node", "Pod"), "every answer counts nodes and the pods on them", lambda listed: True),
-    Need(("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"), "pods have claims for volumes", _have_claims),
-    Need(("CSIDriver", "CSIStorageCapacity"), "volumes are made where their pods go", _may_wait_for_capacity),
-    Need(DEVICE_KINDS, "pods have claims for devices", lambda listed: any(_specs(listed, "resourceClaims"))),
-    Need(("Namespace",), "pods select namespaces by their labels", _select_namespaces),
-    Need(("PodDisruptionBudget",), "pods of different priorities may preempt one another", _have_priorities),
-)
+    paths = [
+        ("affinity", term, *path, "namespaceSelector")
+        for term in ("podAffinity", "podAntiAffinity") for path in ((required,), (preferred, "podAffinityTerm"))
+    ]  # fmt: skip
+    if any(selector is not None for path in paths for selector in specs(*path)):
+        yield ("Namespace",), "pods select namespaces by their labels"
+    if len({priority for priority in specs("priority") if isinstance(priority, int)} | {0}) > 1:
+        yield ("PodDisruptionBudget",), "pods of different priorities may preempt one another"
 
 
 def check_rights(listed: Listed, refused: Mapping[str, str], wanted: Collection[str], allowed: Collection[str]) -> None:
@@ -89,26 +67,20 @@ def check_rights(listed: Listed, refused: Mapping[str, str], wanted: Collection[
     *wanted*: kinds that the command needs whatever the cluster has; *allowed*: kinds that may be missing.
     Raises :class:`MissingRightError`.
     """
-    reasons = {kind: need.why for need in NEEDS if need.is_there(listed) for kind in need.kinds}
+    reasons = {kind: why for kinds, why in _needs(listed) for kind in kinds}
     missing = [kind for kind in refused if (kind in reasons or kind in wanted) and kind not in allowed]
     if not missing:
         return
-    kind = missing[0]
-    why = reasons.get(kind, "this command counts them")
-    error = MissingRightError(f"cluster: no right to list {_in_words(missing)}: {why}. The server said: {refused[kind]}")
-    error.add_note(f"{ROLE} gives it.")
-    error.add_note(f"{' '.join(f'--allow-missing {kind}' for kind in missing)}: go on as if there were none.")
-    raise error
-
-
-def _in_words(kinds: Iterable[str]) -> str:
-    """The kinds as rights name them, such as ``poddisruptionbudgets.policy``."""
-    names = []
-    for kind in kinds:
+    names = []  # as rights name them, such as poddisruptionbudgets.policy
+    for kind in missing:
         found = resource(kind, VERSIONS[kind][0])
         group, slash, _ = found.group_version.rpartition("/")
         names.append(f"{found.plural}.{group}" if slash else found.plural)
-    return ", ".join(names)
+    why, said = reasons.get(missing[0], "this command counts them"), refused[missing[0]]
+    error = MissingRightError(f"cluster: no right to list {', '.join(names)}: {why}. The server said: {said}")
+    error.add_note(f"{ROLE} gives it.")
+    error.add_note(f"{' '.join(f'--allow-missing {kind}' for kind in missing)}: go on as if there were none.")
+    raise error
 
 
 def check_kinds(kinds: Iterable[str]) -> None:
@@ -125,7 +97,7 @@ _FORBIDDEN, _NOT_THERE = 403, 404
 
 @attrs.frozen
 class ClusterSnapshot:
-    """Objects with their kinds, in the order of :data:`~.client.resources.VERSIONS` and, within a kind, of the server."""
+    """Objects with their kinds, in the order of :data:`~.client.api.VERSIONS` and, within a kind, of the server."""
 
     items: tuple[Manifest, ...]
     versions: Mapping[str, str]
@@ -162,26 +134,21 @@ async def take_snapshot(transport: Transport, needs: Collection[str] = (), allow
     """The cluster as it is now. Kinds that may not be listed, and on which nothing that was listed depends, are left out, with a note.
 
     Raises :class:`MissingRightError` for other kinds that may not be listed, :class:`~.client.api.ApiError`,
-    :class:`~.client.transport.TransportError` and what the transport raises.
+    :class:`~.client.api.TransportError` and what the transport raises.
     """
     api = Api(transport)
     found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))
     parts = dict(zip(VERSIONS, found, strict=True))
     refused = {kind: part.refusal for kind, part in parts.items() if part.refusal}
     check_rights({kind: part.items for kind, part in parts.items()}, refused, needs, allowed)
+    kubelets = [version for node in parts["Node"].items for version in _values(node, "status", "nodeInfo", "kubeletVersion")]
+    is_said = any(version and isinstance(version, str) for version in kubelets)
     return ClusterSnapshot(
-        server_version="" if any(_kubelet_version(node) for node in parts["Node"].items) else await server_version(api.transport),
+        server_version="" if is_said else await server_version(transport),
         items=tuple(item for part in parts.values() for item in part.items),
         versions={kind: part.version for kind, part in parts.items() if part.version},
         notes=tuple(f"{kind}: may not be listed, so it is as if there were none: {text}" for kind, text in refused.items()),
     )
-
-
-def _kubelet_version(node: Manifest) -> str:
-    status = node.get("status")
-    info = status.get("nodeInfo") if isinstance(status, dict) else None
-    found = info.get("kubeletVersion") if isinstance(info, dict) else None
-    return found if isinstance(found, str) else ""
 
 
 async def server_version(transport: Transport) -> str:
@@ -212,15 +179,12 @@ async def _listed(api: Api, kind: str) -> _Part:
             # An API server may also say Forbidden for what it does not have.
             refusal = refusal or (str(error) if error.status == _FORBIDDEN else "")
             continue
-        return _Part(tuple(_named(item, kind, group_version) for item in found.items), found.resource_version)
+        items = []
+        for item in found.items:
+            # With kind and version, which lists leave out, and without the book-keeping of writers. A list has one kind, whatever an item
+            # says of itself.
+            metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
+            named = {"apiVersion": group_version, "kind": kind}
+            items.append({**named, **item, **named, "metadata": metadata})
+        return _Part(tuple(items), found.resource_version)
     return _Part(refusal=" ".join(refusal.split()))
-
-
-def _named(item: Manifest, kind: str, group_version: str) -> Manifest:
-    """*item* with kind and version, which lists leave out, and without the book-keeping of writers.
-
-    A list has one kind, whatever an item says of itself.
-    """
-    metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
-    named = {"apiVersion": group_version, "kind": kind}
-    return {**named, **item, **named, "metadata": metadata}

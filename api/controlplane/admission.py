@@ -7,7 +7,6 @@ Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storagecla
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -29,10 +28,6 @@ class Admitted:
     refused: tuple[tuple[KubeObject, str], ...] = ()
 
 
-class _Refusal(Exception):
-    """An object is refused; the text is upstream's."""
-
-
 def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, priorities: bool = True) -> Admitted:
     """Give new pods their priority and new claims the default storage class.
 
@@ -40,64 +35,51 @@ def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, pr
     where gate PodPriority is off, new pods lose their priority and the name of its class, and no class is looked up.
     """
     given = tuple(objects)
-    everything = (*known, *given)
-    classes = priority_classes(found for found in everything if isinstance(found, PriorityClass))
-    storage = _default_storage_classes(found for found in everything if isinstance(found, StorageClass))
-    admitted, refused = [], []
+    everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *known, *given)
+    classes = {found.name: found for found in everything if isinstance(found, PriorityClass)}
+    storage = [
+        found for found in everything
+        if isinstance(found, StorageClass) and any(found.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
+    ]  # fmt: skip
+    admitted, refused = list[KubeObject](), list[tuple[KubeObject, str]]()
     for found in given:
-        try:
-            admitted.append(_admit(found, classes if priorities else None, storage))
-        except _Refusal as refusal:
-            refused.append((found, str(refusal)))
+        made: KubeObject | str = found
+        if found.metadata.creation_timestamp is not None:
+            pass
+        elif isinstance(found, Pod):
+            made = _with_priority(found, classes) if priorities else _without_priority(found)
+        elif isinstance(found, PersistentVolumeClaim):
+            made = _with_storage_class(found, storage)
+        if isinstance(made, str):
+            refused.append((found, made))
+        else:
+            admitted.append(made)
     return Admitted(tuple(admitted), tuple(refused))
 
 
-def _admit(found: KubeObject, classes: Mapping[str, PriorityClass] | None, storage: list[StorageClass]) -> KubeObject:
-    if found.metadata.creation_timestamp is not None:
-        return found
-    if isinstance(found, Pod):
-        return _without_priority(found) if classes is None else _with_priority(found, classes)
-    if isinstance(found, PersistentVolumeClaim):
-        return _with_storage_class(found, storage)
-    return found
-
-
-# --- priority classes -----------------------------------------------------------------------------------------------
-
-
-def priority_classes(classes: Iterable[PriorityClass]) -> dict[str, PriorityClass]:
-    """The priority classes by name, with the two that every cluster has."""
-    built_in = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL)
-    return {found.name: found for found in (*built_in, *classes)}
-
-
-def default_priority_class(classes: Mapping[str, PriorityClass]) -> PriorityClass | None:
-    """The class for pods that name none: the one marked ``globalDefault``; of several the one with the lowest value."""
-    marked = [found for found in classes.values() if found.global_default]
-    return min(marked, key=lambda found: found.value, default=None)
-
-
-def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
-    """The pod with its class's priority; a priority without a class stays."""
-    name = pod.spec.priority_class_name
+def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod | str:
+    """The pod with its class's priority, or why it is refused, in upstream's words; a priority without a class stays."""
+    name, given = pod.spec.priority_class_name, pod.spec.preemption_policy
     if not name and pod.spec.priority is not None:
         return pod
-    chosen = classes.get(name) if name else default_priority_class(classes)
+    # Pods that name none get the class marked ``globalDefault``; of several the one with the lowest value.
+    marked = [found for found in classes.values() if found.global_default]
+    chosen = classes.get(name) if name else min(marked, key=lambda found: found.value, default=None)
     if name and chosen is None:
-        raise _Refusal(f"no PriorityClass with name {name} was found")
-    priority = chosen.value if chosen else 0
+        return f"no PriorityClass with name {name} was found"
+    priority, wanted = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
     if pod.spec.priority not in (None, priority):
-        raise _Refusal(
+        return (
             f"the integer value of priority ({pod.spec.priority}) must not be provided in pod spec; "
             f"priority admission controller computed {priority} from the given PriorityClass name"
         )
-    spec = replace(
-        pod.spec,
-        priority=priority,
-        priority_class_name=chosen.name if chosen else "",
-        preemption_policy=_preemption_policy(pod, chosen),
-    )
-    return replace(pod, spec=spec)
+    if given and wanted and given != wanted:
+        return (
+            f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; "
+            f"priority admission controller computed {wanted} from the given PriorityClass name"
+        )
+    name = chosen.name if chosen else ""
+    return replace(pod, spec=replace(pod.spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given))
 
 
 def _without_priority(pod: Pod) -> Pod:
@@ -107,28 +89,10 @@ def _without_priority(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
 
 
-def _preemption_policy(pod: Pod, chosen: PriorityClass | None) -> str | None:
-    given, wanted = pod.spec.preemption_policy, chosen.preemption_policy if chosen else None
-    if given and wanted and given != wanted:
-        raise _Refusal(
-            f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; "
-            f"priority admission controller computed {wanted} from the given PriorityClass name"
-        )
-    return wanted or given
-
-
-# --- storage classes ------------------------------------------------------------------------------------------------
-
-
-def _default_storage_classes(classes: Iterable[StorageClass]) -> list[StorageClass]:
-    return [found for found in classes if any(found.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)]
-
-
-def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClass]) -> PersistentVolumeClaim:
+def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClass]) -> PersistentVolumeClaim | str:
     """The claim with the default class, if there is one and the claim names none; an empty text is a name."""
     if claim.spec.storage_class_name is not None or BETA_CLASS in claim.annotations or not defaults:
         return claim
     if len(defaults) > 1:
-        raise _Refusal(f"Internal error occurred: {len(defaults)} default StorageClasses were found")
-    changes: dict[str, Any] = {"storage_class_name": defaults[0].name}
-    return replace(claim, spec=replace(claim.spec, **changes))
+        return f"Internal error occurred: {len(defaults)} default StorageClasses were found"
+    return replace(claim, spec=replace(claim.spec, storage_class_name=defaults[0].name))

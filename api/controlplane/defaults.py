@@ -19,7 +19,6 @@ from ..objects import (
     KubeObject,
     LabelSelector,
     LimitRange,
-    LimitRangeItem,
     LimitRangeSpec,
     Map,
     Node,
@@ -56,22 +55,19 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
 
     *document* is the controller in JSON form: decoded objects do not hold the template.
     """
-    if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)) or not (labels := _template_labels(document)):
+    if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)):
         return decoded
-    if isinstance(decoded, ReplicationController) and not decoded.selector:
-        return replace(decoded, spec=replace(decoded.spec, selector=labels))
-    is_old = document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1")
-    if is_old and not isinstance(decoded, ReplicationController) and decoded.selector is None:
-        return replace(decoded, spec=replace(decoded.spec, selector=LabelSelector(match_labels=labels)))
-    return decoded
-
-
-def _template_labels(document: Mapping[str, Any]) -> Map[str]:
-    """The labels in ``spec.template.metadata``; none if anything on the way has another type."""
     found: Any = document
     for part in ("spec", "template", "metadata", "labels"):
         found = found.get(part) if isinstance(found, Mapping) else None
-    return Map(found) if isinstance(found, Mapping) else NO_STRINGS
+    labels: Map[str] = Map(found) if isinstance(found, Mapping) else NO_STRINGS
+    if not labels or decoded.selector:
+        return decoded
+    if isinstance(decoded, ReplicationController):
+        return replace(decoded, spec=replace(decoded.spec, selector=labels))
+    if decoded.selector is None and document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1"):
+        return replace(decoded, spec=replace(decoded.spec, selector=LabelSelector(match_labels=labels)))
+    return decoded
 
 
 # --- resources ------------------------------------------------------------------------------------------------------
@@ -133,25 +129,23 @@ def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any,
 
 
 def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[Container, ...]:
-    return _each(lambda container: _container(container, host_network), containers)
+    def complete_port(port: ContainerPort) -> ContainerPort:
+        protocol = port.protocol or "TCP"
+        host_port = port.container_port if host_network and not port.host_port else port.host_port
+        if (protocol, host_port) == (port.protocol, port.host_port):
+            return port
+        return replace(port, protocol=protocol, host_port=host_port)
 
+    def complete(container: Container) -> Container:
+        limits, requests = _rounded(container.limits), _rounded(container.requests)
+        absent = {name: amount for name, amount in limits.items() if name not in requests}
+        ports = _each(complete_port, container.ports)
+        if not absent and (limits, requests, ports) == (container.limits, container.requests, container.ports):
+            return container
+        amounts = ResourceRequirements(limits=limits, requests=Map({**requests, **absent}) if absent else requests)
+        return replace(container, resources=amounts, ports=ports)
 
-def _container(container: Container, host_network: bool) -> Container:
-    limits, requests = _rounded(container.limits), _rounded(container.requests)
-    absent = {name: amount for name, amount in limits.items() if name not in requests}
-    ports = _each(lambda port: _port(port, host_network), container.ports)
-    if not absent and (limits, requests, ports) == (container.limits, container.requests, container.ports):
-        return container
-    amounts = ResourceRequirements(limits=limits, requests=Map({**requests, **absent}) if absent else requests)
-    return replace(container, resources=amounts, ports=ports)
-
-
-def _port(port: ContainerPort, host_network: bool) -> ContainerPort:
-    protocol = port.protocol or "TCP"
-    host_port = port.container_port if host_network and not port.host_port else port.host_port
-    if (protocol, host_port) == (port.protocol, port.host_port):
-        return port
-    return replace(port, protocol=protocol, host_port=host_port)
+    return _each(complete, containers)
 
 
 def _volume(source: S) -> S:
@@ -185,21 +179,19 @@ def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeCl
     return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
-def _storage_class(storage_class: StorageClass) -> StorageClass:
-    if storage_class.volume_binding_mode:
-        return storage_class
-    return replace(storage_class, volume_binding_mode="Immediate")
+def _storage_class(found: StorageClass) -> StorageClass:
+    return found if found.volume_binding_mode else replace(found, volume_binding_mode="Immediate")
 
 
 def _limit_range(found: LimitRange) -> LimitRange:
     """Containers get the greatest limit as default limit, that as default request, and else the smallest request."""
-    limits = tuple(_limit_range_item(item) if item.type == "Container" else item for item in found.spec.limits)
-    return replace(found, spec=LimitRangeSpec(limits=limits))
-
-
-def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:
-    default = Map({**item.max, **item.default})
-    return replace(item, default=default, default_request=Map({**item.min, **default, **item.default_request}))
+    limits = []
+    for item in found.spec.limits:
+        if item.type == "Container":
+            default = Map({**item.max, **item.default})
+            item = replace(item, default=default, default_request=Map({**item.min, **default, **item.default_request}))
+        limits.append(item)
+    return replace(found, spec=LimitRangeSpec(limits=tuple(limits)))
 
 
 _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {

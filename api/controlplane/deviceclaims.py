@@ -5,7 +5,7 @@ Upstream: pkg/controller/resourceclaim/controller.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -16,12 +16,12 @@ from ..objects import (
     OwnerReference,
     PersistentVolumeClaim,
     Pod,
-    PodResourceClaim,
     PodResourceClaimStatus,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourcePool,
     ResourceSlice,
+    ResourceSliceSpec,
 )
 from ..objects.metadata import TemplateMeta
 
@@ -36,37 +36,26 @@ def templates_in(objects: Iterable[KubeObject]) -> Templates:
 
 def with_device_claims(objects: Sequence[KubeObject], known: Iterable[KubeObject] = ()) -> tuple[KubeObject, ...]:
     """*objects* with the claims of pods that have no node yet, each before its pod; *known*: what the cluster has already."""
-    templates = templates_in((*known, *objects))
-    return tuple(_with_claims(objects, templates)) if templates else tuple(objects)
-
-
-def _with_claims(objects: Iterable[KubeObject], templates: Templates) -> Iterator[KubeObject]:
-    for item in objects:
+    templates, found = templates_in((*known, *objects)), list[KubeObject]()
+    for item in objects if templates else ():
         if isinstance(item, Pod) and item.spec.resource_claims and not item.spec.node_name:
-            pod, claims = claims_made_for(item, templates)
-            yield from claims
-            yield pod
-        else:
-            yield item
+            item, claims = claims_made_for(item, templates)
+            found += claims
+        found.append(item)
+    return tuple(found if templates else objects)
 
 
 def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceClaim]]:
     """*pod* with the names of its claims in its status, and the claims that are made; of templates that are not there none is."""
-    there = {status.name for status in pod.status.resource_claim_statuses}
-    found = [
-        (claim, template) for claim in pod.spec.resource_claims if claim.name not in there
-        if (template := templates.get(f"{pod.namespace}/{claim.resource_claim_template_name}")) is not None
-    ]  # fmt: skip
-    if not found:
-        return pod, []
-    claims = [_claim(pod, claim, template) for claim, template in found]
-    made = (PodResourceClaimStatus(name=claim.name, resource_claim_name=one.name) for (claim, _), one in zip(found, claims, strict=True))
-    statuses = (*pod.status.resource_claim_statuses, *made)
-    return pod.with_status(replace(pod.status, resource_claim_statuses=statuses)), claims
-
-
-def _claim(pod: Pod, claim: PodResourceClaim, template: ResourceClaimTemplate) -> ResourceClaim:
-    return ResourceClaim(metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec)
+    statuses, claims = list(pod.status.resource_claim_statuses), list[ResourceClaim]()
+    there = {status.name for status in statuses}
+    for claim in pod.spec.resource_claims:
+        template = templates.get(f"{pod.namespace}/{claim.resource_claim_template_name}")
+        if claim.name not in there and template is not None:
+            made = ResourceClaim(metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec)
+            statuses.append(PodResourceClaimStatus(name=claim.name, resource_claim_name=made.name))
+            claims.append(made)
+    return (pod.with_status(replace(pod.status, resource_claim_statuses=tuple(statuses))) if claims else pod), claims
 
 
 def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
@@ -88,13 +77,13 @@ def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
 
 def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[ResourceSlice, ...]:
     """The slices that the node *name* has if it is like the node *like*, out of those of the cluster."""
-    return tuple(_copy(one, like, name) for one in slices if one.spec.node_name == like)
-
-
-def _copy(one: ResourceSlice, like: str, name: str) -> ResourceSlice:
-    pool = replace(one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}")
-    metadata = replace(one.metadata, name=f"{one.name}-{name}", uid="")
-    return replace(one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None)
+    found = []
+    for one in slices:
+        if one.spec.node_name == like:
+            pool = replace(one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}")
+            metadata = replace(one.metadata, name=f"{one.name}-{name}", uid="")
+            found.append(replace(one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None))
+    return tuple(found)
 
 
 def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
@@ -102,6 +91,5 @@ def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceS
     whole = replace(like, consumes_counters=())  # the counters are those of another pool
     devices = tuple(replace(whole, name=f"{like.name}-more-{number}") for number in range(1, count + 1))
     pool = ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1)
-    found = ResourceSlice()
-    spec = replace(found.spec, driver=driver, pool=pool, node_name=node, devices=devices)
-    return replace(found, metadata=replace(found.metadata, name=f"{node}-more-{driver}"), spec=spec)
+    spec = ResourceSliceSpec(driver=driver, pool=pool, node_name=node, devices=devices)
+    return ResourceSlice(metadata=ObjectMeta(name=f"{node}-more-{driver}"), spec=spec)

@@ -5,14 +5,14 @@ Upstream: plugin/pkg/admission/limitranger/admission.go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import gt, lt
 
 from msgspec.structs import replace
 
 from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
 from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Pod, ResourceRequirements
-from ..objects.quantity import ZERO, Quantity
+from ..objects.quantity import Quantity
 
 Amounts = Mapping[str, Quantity]
 CONTAINER, POD = "Container", "Pod"
@@ -28,9 +28,20 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
     """*pod* with the requests and limits that *ranges* give containers which say none; the same object if that changes nothing."""
     spec = pod.spec
     for found in ranges:
-        limits, requests = _defaults(found)
-        containers = tuple(_merged(container, limits, requests) for container in spec.containers)
-        init_containers = tuple(_merged(container, limits, requests) for container in spec.init_containers)
+        # Of two items the later one counts.
+        limits, requests = dict[str, Quantity](), dict[str, Quantity]()
+        for item in found.spec.limits:
+            if item.type == CONTAINER:
+                limits |= item.default
+                requests |= item.default_request
+
+        def merged(container: Container, limits: Amounts = limits, requests: Amounts = requests) -> Container:
+            if limits.keys() <= container.limits.keys() and requests.keys() <= container.requests.keys():
+                return container
+            amounts = Map({**limits, **container.limits}), Map({**requests, **container.requests})
+            return replace(container, resources=ResourceRequirements(limits=amounts[0], requests=amounts[1]))
+
+        containers, init_containers = tuple(map(merged, spec.containers)), tuple(map(merged, spec.init_containers))
         if (containers, init_containers) != (spec.containers, spec.init_containers):
             spec = replace(spec, containers=containers, init_containers=init_containers)
     return pod if spec is pod.spec else replace(pod, spec=spec)
@@ -43,27 +54,6 @@ def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
         if faults:
             return faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
     return None
-
-
-# --- defaults -------------------------------------------------------------------------------------------------------
-
-
-def _defaults(found: LimitRange) -> tuple[Amounts, Amounts]:
-    """The limits and the requests of containers that say none; of two items the later one counts."""
-    limits: dict[str, Quantity] = {}
-    requests: dict[str, Quantity] = {}
-    for item in found.spec.limits:
-        if item.type == CONTAINER:
-            limits |= item.default
-            requests |= item.default_request
-    return limits, requests
-
-
-def _merged(container: Container, limits: Amounts, requests: Amounts) -> Container:
-    if all(name in container.limits for name in limits) and all(name in container.requests for name in requests):
-        return container
-    amounts = ResourceRequirements(limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests}))
-    return replace(container, resources=amounts)
 
 
 # --- bounds ---------------------------------------------------------------------------------------------------------
@@ -89,28 +79,22 @@ def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
 
 
 def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    for word, wanted, is_out, order in (("minimum", item.min, lt, 1), ("maximum", item.max, gt, -1)):
+    both = (("request", requests), ("limit", limits))
+    for word, wanted, is_out, order in (("minimum", item.min, lt, both), ("maximum", item.max, gt, both[::-1])):
         for name, bound in sorted(wanted.items()):
-            amounts = (("request", requests.get(name)), ("limit", limits.get(name)))[::order]
-            if (said := _outside(bound, is_out, *amounts)) is not None:
+            # Only the first of the two is required.
+            amounts = [(kind, found.get(name)) for kind, found in order]
+            out = [f", but {kind} is {amount}" for kind, amount in amounts if amount is not None and is_out(amount, bound)]
+            said = f".  No {amounts[0][0]} is specified" if amounts[0][1] is None else out[0] if out else ""
+            if said:
                 yield f"{word} {name} usage per {item.type} is {bound}{said}"
     for name, bound in sorted(item.max_limit_request_ratio.items()):
-        if (said := _ratio(bound, requests.get(name, ZERO), limits.get(name, ZERO))) is not None:
+        request, limit, said = requests.get(name), limits.get(name), ""
+        if not request:
+            said = "no request is specified or request is 0"
+        elif not limit:
+            said = "no limit is specified or limit is 0"
+        elif limit.nanos / request.nanos * 10**9 > bound.nanos:
+            said = f"provided ratio is {limit.nanos / request.nanos:f}"
+        if said:
             yield f"{name} max limit to request ratio per {item.type} is {bound}, but {said}"
-
-
-def _outside(bound: Quantity, is_out: Callable[[Quantity, Quantity], bool], *amounts: tuple[str, Quantity | None]) -> str | None:
-    """What is wrong with the first of *amounts*, by name, that is absent or out of *bound*; only the first one is required."""
-    (first, needed), _ = amounts
-    if needed is None:
-        return f".  No {first} is specified"
-    return next((f", but {name} is {amount}" for name, amount in amounts if amount is not None and is_out(amount, bound)), None)
-
-
-def _ratio(bound: Quantity, request: Quantity, limit: Quantity) -> str | None:
-    if not request:
-        return "no request is specified or request is 0"
-    if not limit:
-        return "no limit is specified or limit is 0"
-    found = limit.nanos / request.nanos
-    return f"provided ratio is {found:f}" if found * 10**9 > bound.nanos else None

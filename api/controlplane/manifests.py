@@ -26,10 +26,16 @@ def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[No
     numbers: Counter[Identity] = Counter()
     twice: dict[Identity, None] = {}
     for manifest in given:
-        identity, named = _named(manifest, numbers)
-        if identity in found and identity[0] not in KINDS:  # of kinds that become objects, loading has said so
+        kind, namespace, name = identity_of(manifest)
+        prefix = prefix_of(manifest, kind)
+        if not name and prefix:
+            numbers[kind, namespace, prefix] += 1
+            name = f"{prefix}{numbers[kind, namespace, prefix]}"
+            manifest = {**manifest, "metadata": {**_metadata(manifest), "name": name}}
+        identity = kind, namespace, name
+        if identity in found and kind not in KINDS:  # of kinds that become objects, loading has said so
             twice[identity] = None
-        found[identity] = named
+        found[identity] = manifest
     return tuple(found.values()), tuple(Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in twice)
 
 
@@ -38,16 +44,6 @@ def identity_of(manifest: Manifest) -> Identity:
     metadata = _metadata(manifest)
     namespace, name = (value if isinstance(value, str) else "" for value in (metadata.get("namespace"), metadata.get("name")))
     return str(manifest.get("kind", "")), namespace or "default", name
-
-
-def _named(manifest: Manifest, numbers: Counter[Identity]) -> tuple[Identity, Manifest]:
-    kind, namespace, name = identity_of(manifest)
-    prefix = prefix_of(manifest, kind)
-    if not name and prefix:
-        numbers[kind, namespace, prefix] += 1
-        name = f"{prefix}{numbers[kind, namespace, prefix]}"
-        manifest = {**manifest, "metadata": {**_metadata(manifest), "name": name}}
-    return (kind, namespace, name), manifest
 
 
 def prefix_of(manifest: Manifest, where: object) -> str:

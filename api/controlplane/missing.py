@@ -51,7 +51,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     Whole kinds are missed only in a dump of a live cluster, pods also where nodes name a kubelet: an input by hand lacks what it
     lacks on purpose.
     """
-    waiting = [item for item in objects if isinstance(item, Pod) and (not (item.spec.node_name or item.is_terminal or item.is_terminating))]
+    everyone = [item for item in objects if isinstance(item, Pod)]
+    waiting = [pod for pod in everyone if not (pod.spec.node_name or pod.is_terminal or pod.is_terminating)]
     there = _There.of(objects)
     for pod in waiting:
         owner = pod.metadata.controller
@@ -64,8 +65,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     nodes = [item for item in objects if isinstance(item, Node)]
     yield from _without_effect(waiting, nodes)
     is_dump = any(node.metadata.uid and node.metadata.creation_timestamp for node in nodes)
-    pods = [item for item in objects if isinstance(item, Pod) and (item.metadata.uid or item.spec.node_name or not is_dump)]
-    if not pods and (is_dump or any(node.status.kubelet_version for node in nodes)):
+    has_pods = any(pod.metadata.uid or pod.spec.node_name or not is_dump for pod in everyone)
+    if not has_pods and (is_dump or any(node.status.kubelet_version for node in nodes)):
         yield Notice("", NO_PODS)
     if not is_dump:
         return
@@ -73,7 +74,9 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         yield Notice("", NO_PRIORITY_CLASSES)
     if not there.has(Service) and any(pod.labels for pod in waiting):
         yield Notice("", NO_SERVICES)
-    if not there.has(PodDisruptionBudget) and _may_preempt(waiting, objects):
+    # A waiting pod may preempt those on nodes that have a lower priority.
+    highest = max((pod.priority for pod in waiting), default=0)
+    if not there.has(PodDisruptionBudget) and any(pod.spec.node_name and pod.priority < highest for pod in everyone):
         yield Notice("", NO_BUDGETS)
 
 
@@ -87,7 +90,9 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
     for pod in waiting if nodes else ():
         for key in dict.fromkeys(key for key in _hard_keys(pod) if key not in keys):
             yield Notice(f"Pod {pod.key}", NO_DOMAIN.format(key))
-        for image in dict.fromkeys(_tagged(one.image) for one in pod.spec.containers if one.image and by_end):
+        images = [one.image for one in pod.spec.containers if one.image and by_end]
+        # As they are compared: with the tag latest where they have none.
+        for image in dict.fromkeys(image if ":" in image.rpartition("/")[2] else f"{image}:latest" for image in images):
             other = by_end.get(image.rpartition("/")[2], "")
             if image not in names and (other.endswith(f"/{image}") or image.endswith(f"/{other}")):
                 yield Notice(f"Pod {pod.key}", OTHER_NAME.format(image, other))
@@ -101,17 +106,15 @@ def _hard_keys(pod: Pod) -> Iterator[str]:
         yield from (term.topology_key for term in (part.required if part is not None else ()))
 
 
-def _tagged(image: str) -> str:
-    """The name of an image as it is compared: with the tag latest where it has none."""
-    return image if ":" in image.rpartition("/")[2] else f"{image}:latest"
-
-
 def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True) -> Iterator[str]:
     """What *pod* needs and *objects* lack, each with what to do about it. *devices*: claims to devices count."""
     there = _There.of(objects)
     names = [*_storage_names(pod, there), *(_device_names(pod, there) if devices else ())]
     for name, kind, key in dict.fromkeys(names):
-        yield f"{name} is not in the input: create it, or add it to the input{there.near(kind, key) or '.'}"
+        namespace, _, short = key.rpartition("/")
+        others = (other.rpartition("/") for other in there.by_kind.get(kind, {}))
+        near = did_you_mean(short, [other for place, _, other in others if place == namespace])
+        yield f"{name} is not in the input: create it, or add it to the input{near or '.'}"
 
 
 def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
@@ -167,12 +170,6 @@ class _There:
         found = self.by_kind.get(kind, {})
         return bool(found) if key is None else key in found
 
-    def near(self, kind: type[KubeObject], key: str) -> str:
-        """A question after what was meant by *key*, of a kind and in a namespace; empty where nothing is near."""
-        namespace, _, name = key.rpartition("/")
-        keys = (other.rpartition("/") for other in self.by_kind.get(kind, {}))
-        return did_you_mean(name, [other for place, _, other in keys if place == namespace])
-
     def makes_none(self, name: str) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""
         storage_class = self.get(StorageClass, name)
@@ -189,9 +186,3 @@ def _lack(pod: Pod, name: str, there: _There) -> str:
     if claim.spec.volume_name:
         return "" if there.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
     return NO_CLASS if claim.storage_class and not there.has(StorageClass, claim.storage_class) else ""
-
-
-def _may_preempt(waiting: Sequence[Pod], objects: Sequence[KubeObject]) -> bool:
-    """Whether a waiting pod has a higher priority than a pod on a node."""
-    highest = max((pod.priority for pod in waiting), default=0)
-    return any(item.priority < highest for item in objects if isinstance(item, Pod) and item.spec.node_name)

@@ -1,5 +1,6 @@
-"""Which pods belong to which workload: by owner reference, else by selector, as controllers adopt pods without a controller.
+"""Workload manifests as values, and which pods belong to which of them.
 
+A pod belongs to a workload by owner reference, else by selector, as controllers adopt pods without a controller.
 A dump can lack the ReplicaSets between a Deployment and its pods. Pods whose ReplicaSet is missing count for the Deployment whose selector
 matches them, so that they are not made a second time.
 Upstream: pkg/controller/controller_ref_manager.go
@@ -7,17 +8,159 @@ Upstream: pkg/controller/controller_ref_manager.go
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
+from ...exceptions import ManifestError
 from ..meaning.labels import SelectorError, selector_matches
-from ..objects import LabelSelector, Map, Pod, ReplicaSet
-from .pod_templates import Workload
+from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod
+from ..objects.metadata import OneOf, Part
+from ..reading.builtin import is_built_in
+from ..reading.decode import decode_kind, describe
+from ..reading.mismatch import Mismatch
+from ..reading.typed import ReadBy, one_of, read, whole
+from .defaults import with_defaults
+
+
+def _count(value: Any) -> int:
+    number = whole(value)
+    if number < 0:
+        raise Mismatch(value, "0 or more")
+    return number
+
+
+Count: TypeAlias = Annotated[int, ReadBy(_count)]
+_Status: TypeAlias = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknown", optional=True)))]
+_HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+class Ordinals(Part):
+    start: Count = 0
+
+
+class WorkloadSpec(Part):
+    """What a controller is asked for; templates stay in JSON form."""
+
+    replicas: Count = 1
+    selector: LabelSelector | None = None
+    template: Mapping[str, Any] | None = None
+    volume_claim_templates: tuple[Mapping[str, Any], ...] = ()
+    ordinals: Ordinals = Ordinals()
+    parallelism: Count | None = None
+    completions: Count | None = None
+    suspend: bool = False
+    job_template: Mapping[str, Any] | None = None
+
+
+class WorkloadCondition(Part):
+    type: str = ""
+    status: _Status = ""
+
+
+class WorkloadStatus(Part):
+    succeeded: Count = 0
+    conditions: tuple[WorkloadCondition, ...] = ()
+
+
+class Workload(Part):
+    """What a controller reads from its object."""
+
+    kind: str = ""
+    api_version: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace or "default"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a Job has completed or failed."""
+        return any(one.type in ("Complete", "Failed") and one.status == "True" for one in self.status.conditions)
+
+    @property
+    def effective_selector(self) -> LabelSelector | None:
+        """The selector, by default the labels of the template; None for a Job without one, whose pods get labels of their own."""
+        if self.selector is not None or self.kind in ("Job", "CronJob"):
+            return self.selector
+        metadata = (self.spec.template or {}).get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+        return LabelSelector(match_labels=Map(labels)) if isinstance(labels, Mapping) else None
+
+    def as_owner(self) -> OwnerReference:
+        """The owner reference that its controller puts into what it makes."""
+        uid = self.metadata.uid or f"{self.namespace}/{self.name}"
+        return OwnerReference(kind=self.kind, name=self.name, uid=uid, api_version=self.api_version, controller=True)
+
+    def controls(self, metadata: ObjectMeta) -> bool:
+        """Whether an object with this *metadata* belongs to the workload: by UID if both are known, else by kind and name."""
+        owner = metadata.controller
+        if owner is None or (metadata.namespace or "default") != self.namespace or owner.kind != self.kind:
+            return False
+        if not is_built_in(owner.kind, owner.api_version):
+            return False
+        if owner.uid and self.metadata.uid:
+            return owner.uid == self.metadata.uid
+        return owner.name == self.name
+
+    def pod(self, strict: bool = True) -> Pod:
+        """The pod of the template: in the workload's namespace, owned by it, without a name."""
+        decoded = None
+        if self.spec.template is not None:
+            decoded = decode_kind("Pod", self.spec.template, f"{self.kind} {self.name}: spec.template", strict=strict)
+        if not isinstance(decoded, Pod):
+            raise ManifestError(f"{self.kind} {self.name}: spec.template: expected a pod template, got nothing")
+        metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
+        return with_defaults(replace(decoded, metadata=metadata))
+
+    def claim_templates(self, strict: bool = True) -> list[KubeObject]:
+        """A StatefulSet's claims, with the names of the templates."""
+        found = []
+        for i, claim in enumerate(self.spec.volume_claim_templates):
+            where = f"{self.kind} {self.name}: spec.volumeClaimTemplates[{i}]"
+            if (decoded := decode_kind("PersistentVolumeClaim", claim, where, strict=strict)) is not None:
+                found.append(with_defaults(decoded))
+        return found
+
+    def template_hash(self) -> str:
+        """Ten letters and digits, the same for equal templates."""
+        import hashlib
+
+        written = json.dumps(self.spec.template, sort_keys=True, default=str)
+        number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
+        return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
+
+
+def read_workload(document: Mapping[str, Any]) -> Workload:
+    """The workload in a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    kind, spec = str(document.get("kind", "")), document.get("spec")
+    if kind == "ReplicationController" and isinstance(spec, dict) and isinstance(spec.get("selector"), dict):
+        document = {**document, "spec": {**spec, "selector": {"matchLabels": spec["selector"]}}}
+    try:
+        return read(Workload, {**document, "kind": kind})
+    except Mismatch as mismatch:
+        raise ManifestError(f"{describe(document)}: {mismatch}") from None
+
+
+# --- whose a pod is -------------------------------------------------------------------------------------------------
 
 HASH_LABEL = "pod-template-hash"
-_Place = tuple[str, str]
-"""Kind or namespace, and name."""
+_Place: TypeAlias = tuple[str, str, str]
+"""Namespace, kind and name."""
 
 
 @attrs.frozen(repr=False)
@@ -26,22 +169,10 @@ class LostReplicaSet:
 
     name: str
     pods: tuple[Pod, ...]
-
-    @property
-    def hash(self) -> str:
-        """Its value of ``pod-template-hash``; empty if its pods have none."""
-        return self.pods[0].labels.get(HASH_LABEL, "")
-
-    @property
-    def uid(self) -> str:
-        """Its UID as its pods have it."""
-        owner = self.pods[0].metadata.controller
-        return owner.uid if owner is not None else ""
-
-    @property
-    def youth(self) -> tuple[str, int, str]:
-        """Grows with how new it is: when its last pod was created, then how many it has."""
-        return max(pod.metadata.creation_timestamp or "" for pod in self.pods), len(self.pods), self.name
+    hash: str
+    """Its value of ``pod-template-hash``; empty if its pods have none."""
+    uid: str
+    """Its UID as its pods have it."""
 
 
 @attrs.define(repr=False)
@@ -50,15 +181,15 @@ class Ownership:
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
-    _by_owner: dict[tuple[str, str, str], list[Pod]] = attrs.field(factory=dict)
+    _by_owner: dict[_Place, list[Pod]] = attrs.Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
-    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.field(factory=dict)
+    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
     """Namespace -> labels -> pods without a controller."""
-    _made_by: dict[tuple[str, str, str], list[Workload]] = attrs.field(factory=dict)
+    _made_by: dict[_Place, list[Workload]] = attrs.Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _named: dict[tuple[str, str, str], Workload] = attrs.field(factory=dict)
+    _named: dict[_Place, Workload] = attrs.Factory(dict)
     """Namespace, kind and name -> the workload."""
-    _lost: dict[_Place, list[LostReplicaSet]] | None = None
+    _lost: dict[tuple[str, str], list[LostReplicaSet]] | None = None
     """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""
 
     def __attrs_post_init__(self) -> None:
@@ -80,9 +211,11 @@ class Ownership:
                 self._by_owner.setdefault((pod.namespace, owner.kind, owner.name), []).append(pod)
 
     def pods_of(self, workload: Workload) -> list[Pod]:
-        """The live pods of a workload. Those that it adopts belong to it from then on."""
+        """The live pods of a workload. Those that it adopts, as nobody controls them and its selector matches, are its own from then on."""
         named = self._by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
-        named += self._adopted(workload)
+        selector, groups = workload.effective_selector, self._nobodys.get(workload.namespace, {})
+        for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:
+            named += groups.pop(labels)
         return [pod for pod in named if pod.metadata.controller is None or workload.controls(pod.metadata)]
 
     def workloads_of(self, owner: Workload, kind: str) -> list[Workload]:
@@ -101,45 +234,42 @@ class Ownership:
         places = ((namespace, kind, name.rpartition("-")[0]) for namespace, kind, name in self._by_owner)
         return (cron_job.namespace, "Job", cron_job.name) in places
 
-    def _adopted(self, workload: Workload) -> Iterator[Pod]:
-        """Take the pods without a controller and that the selector matches."""
-        selector = workload.effective_selector
-        groups = self._nobodys.get(workload.namespace, {})
-        for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:
-            yield from groups.pop(labels)
-
     # --- missing ReplicaSets ----------------------------------------------------------------------------------------
 
     def lost_replica_sets(self, deployment: Workload) -> list[LostReplicaSet]:
         """The ReplicaSets of *deployment* that its pods show and the input lacks, the newest last."""
         if self._lost is None:
-            found: dict[_Place, list[LostReplicaSet]] = {}
-            deployments: dict[str, dict[str, Workload]] = {}
-            for workload in self.workloads:
-                if workload.kind == "Deployment":
-                    deployments.setdefault(workload.namespace, {})[workload.name] = workload
-            for namespace, name, pods in self._without_replica_set(deployments):
-                owner = _owner_of(pods[0], name, deployments[namespace])
-                if owner is not None:
-                    found.setdefault((namespace, owner.name), []).append(LostReplicaSet(name, tuple(pods)))
-            self._lost = found
-        return sorted(self._lost.get((deployment.namespace, deployment.name), ()), key=lambda lost: lost.youth)
+            self._lost = self._find_lost()
 
-    def _without_replica_set(self, deployments: Mapping[str, Mapping[str, Workload]]) -> Iterator[tuple[str, str, list[Pod]]]:
-        """Namespace and name of each missing ReplicaSet in the namespaces of *deployments*, and its pods."""
+        def youth(lost: LostReplicaSet) -> tuple[str, int, str]:
+            # When its last pod was created, then how many it has.
+            return max(pod.metadata.creation_timestamp or "" for pod in lost.pods), len(lost.pods), lost.name
+
+        return sorted(self._lost.get((deployment.namespace, deployment.name), ()), key=youth)
+
+    def _find_lost(self) -> dict[tuple[str, str], list[LostReplicaSet]]:
+        found: dict[tuple[str, str], list[LostReplicaSet]] = {}
+        deployments: dict[str, dict[str, Workload]] = {}
+        for workload in self.workloads:
+            if workload.kind == "Deployment":
+                deployments.setdefault(workload.namespace, {})[workload.name] = workload
+
+        def add(namespace: str, name: str, pods: list[Pod], owner: Workload | None) -> None:
+            if owner is not None and (namespace, "ReplicaSet", name) not in self._named:
+                controller = pods[0].metadata.controller
+                uid = controller.uid if controller is not None else ""
+                lost = LostReplicaSet(name, tuple(pods), pods[0].labels.get(HASH_LABEL, ""), uid)
+                found.setdefault((namespace, owner.name), []).append(lost)
+
         for (namespace, kind, name), pods in self._by_owner.items():
-            if kind == "ReplicaSet" and namespace in deployments and pods and (namespace, kind, name) not in self._named:
-                yield namespace, name, pods
+            if kind == "ReplicaSet" and namespace in deployments and pods:
+                add(namespace, name, pods, _owner_of(pods[0], name, deployments[namespace]))
         for namespace in deployments.keys() & self._nobodys.keys():
             for labels, pods in self._nobodys[namespace].items():
-                hashed = labels.get(HASH_LABEL)
-                owner = _owner_of(pods[0], "", deployments[namespace]) if hashed else None
-                if owner is not None and (namespace, "ReplicaSet", f"{owner.name}-{hashed}") not in self._named:
-                    yield namespace, f"{owner.name}-{hashed}", pods
-
-    def is_known(self, namespace: str, replica_set: str) -> bool:
-        """Whether a ReplicaSet is there as an object, though not as a manifest."""
-        return f"{namespace}/{replica_set}" in self.replica_sets
+                owner = _owner_of(pods[0], "", deployments[namespace]) if labels.get(HASH_LABEL) else None
+                if owner is not None:
+                    add(namespace, f"{owner.name}-{labels[HASH_LABEL]}", pods, owner)
+        return found
 
 
 def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -> Workload | None:
@@ -157,8 +287,3 @@ def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
         return selector_matches(selector, labels)
     except SelectorError:
         return False
-
-
-def keys_of(replica_sets: Iterable[ReplicaSet]) -> frozenset[str]:
-    """The keys of ReplicaSets."""
-    return frozenset(found.key for found in replica_sets)

@@ -71,7 +71,9 @@ def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
 
 def counts(quota: ResourceQuota, pod: Pod) -> bool:
     """Whether *quota*, of the pod's namespace, has a bound for pods, and all its scopes match *pod*."""
-    return any(_restricted(quota)) and all(_matches(pod, scope) for scope in _scopes(quota))
+    named = (ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.spec.scopes)
+    scopes = (*named, *quota.spec.scope_selector.match_expressions)
+    return any(_restricted(quota)) and all(_matches(pod, scope) for scope in scopes)
 
 
 def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
@@ -89,11 +91,6 @@ def _restricted(quota: ResourceQuota) -> Iterator[str]:
     """The resources of *quota* that pods use."""
     prefixes = (_HUGE_PAGES, _REQUESTS)
     return (name for name in hard(quota) if name in POD_RESOURCES or name.startswith(prefixes))
-
-
-def _scopes(quota: ResourceQuota) -> Iterator[ScopedResourceSelectorRequirement]:
-    yield from (ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.spec.scopes)
-    yield from quota.spec.scope_selector.match_expressions
 
 
 def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
@@ -151,7 +148,7 @@ def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
     over = [name for name, quantity in asked.items() if name in bounds and _sum(used, name, quantity) > bounds[name]]
     if not over:
         return None
-    text = (_written({name: amounts[name] for name in over if name in amounts}) for amounts in (asked, used, bounds))
+    text = (",".join(f"{name}={amounts[name]}" for name in sorted(over) if name in amounts) for amounts in (asked, used, bounds))
     return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *text)
 
 
@@ -174,7 +171,3 @@ def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Itera
 
 def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:
     return used[name] + quantity if name in used else quantity
-
-
-def _written(amounts: Amounts) -> str:
-    return ",".join(f"{name}={quantity}" for name, quantity in sorted(amounts.items()))

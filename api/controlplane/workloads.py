@@ -33,12 +33,10 @@ from ..objects import (
     ReplicaSet,
     Requirement,
     Toleration,
-    Volume,
     claim_volume,
 )
 from ..reading.notices import Notice
-from .ownership import HASH_LABEL, LostReplicaSet, Ownership, keys_of
-from .pod_templates import Workload, read_workload
+from .ownership import HASH_LABEL, LostReplicaSet, Ownership, Workload, read_workload
 
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
 
@@ -77,8 +75,10 @@ def expand(workloads: Iterable[Mapping[str, Any]], known: Known = Known(), *, cr
     Raises :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
     read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
-    expansion = _Expansion(known.nodes, Ownership(read, keys_of(known.replica_sets)), cron_jobs, strict)
-    expansion.take_in(known.pods, known.claims)
+    expansion = _Expansion(known.nodes, Ownership(read, frozenset(found.key for found in known.replica_sets)), cron_jobs, strict)
+    expansion.claims.update(claim.key for claim in known.claims)
+    expansion.taken.update(pod.key for pod in known.pods)
+    expansion.owners.take_in(known.pods)
     for workload in read:
         _MAKERS[workload.kind](expansion, workload)
     return Made(tuple(expansion.made), tuple(expansion.notices))
@@ -90,16 +90,10 @@ class _Expansion:
     owners: Ownership
     cron_jobs: bool
     strict: bool
-    made: list[KubeObject] = attrs.field(factory=list)
-    notices: list[Notice] = attrs.field(factory=list)
-    taken: set[str] = attrs.field(factory=set)
-    claims: set[str] = attrs.field(factory=set)
-
-    def take_in(self, pods: Iterable[Pod], claims: Iterable[PersistentVolumeClaim]) -> None:
-        """Remember existing pods and claims."""
-        self.claims.update(claim.key for claim in claims)
-        self.taken.update(pod.key for pod in pods)
-        self.owners.take_in(pods)
+    made: list[KubeObject] = attrs.Factory(list)
+    notices: list[Notice] = attrs.Factory(list)
+    taken: set[str] = attrs.Factory(set)
+    claims: set[str] = attrs.Factory(set)
 
     def notice(self, workload: Workload, what: str) -> None:
         """Say what is odd about a workload."""
@@ -152,20 +146,20 @@ def _replicas(expansion: _Expansion, workload: Workload) -> None:
     """The pods of a ReplicaSet or ReplicationController; a Deployment among the workloads handles its own ReplicaSets."""
     owner = expansion.owners.owner_of(workload)
     if owner is None or owner.kind != "Deployment":
-        expansion.top_up(workload, workload.replicas)
+        expansion.top_up(workload, workload.spec.replicas)
 
 
 def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     """The newest ReplicaSet gets the pods that the others lack; without any, one is made as the controller would do it."""
     replica_sets = sorted(expansion.owners.workloads_of(deployment, "ReplicaSet"), key=_revision)
     lost = expansion.owners.lost_replica_sets(deployment)
-    for found in lost:
+    unknown = [found for found in lost if f"{deployment.namespace}/{found.name}" not in expansion.owners.replica_sets]
+    for found in unknown:
         # Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together.
-        if not expansion.owners.is_known(deployment.namespace, found.name):
-            _add_replica_set(expansion, deployment, _replica_set(deployment, found).metadata, found.hash)
-    if any(not expansion.owners.is_known(deployment.namespace, found.name) for found in lost):
+        _add_replica_set(expansion, deployment, _replica_set(deployment, found).metadata, found.hash)
+    if unknown:
         expansion.notice(deployment, LOST_REPLICA_SETS)
-    lacking = deployment.replicas - sum(len(found.pods) for found in lost)
+    lacking = deployment.spec.replicas - sum(len(found.pods) for found in lost)
     if not replica_sets:
         template_hash = lost[-1].hash if lost else deployment.template_hash()
         newest = _replica_set(deployment, lost[-1] if lost else None)
@@ -175,8 +169,8 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
         return
     *older, newest = replica_sets
     for replica_set in older:
-        expansion.top_up(replica_set, replica_set.replicas)
-    expansion.top_up(newest, max(newest.replicas, lacking - sum(replica_set.replicas for replica_set in older)))
+        expansion.top_up(replica_set, replica_set.spec.replicas)
+    expansion.top_up(newest, max(newest.spec.replicas, lacking - sum(replica_set.spec.replicas for replica_set in older)))
 
 
 def _revision(replica_set: Workload) -> int:
@@ -210,34 +204,26 @@ def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: Obje
 
 def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
-    expansion.check_room(workload, workload.replicas - len(expansion.owners.pods_of(workload)))
+    expansion.check_room(workload, workload.spec.replicas - len(expansion.owners.pods_of(workload)))
     template = workload.pod(expansion.strict)
     claims = [claim for claim in workload.claim_templates(expansion.strict) if isinstance(claim, PersistentVolumeClaim)]
     first = workload.spec.ordinals.start
-    for ordinal in range(first, first + workload.replicas):
+    for ordinal in range(first, first + workload.spec.replicas):
         name = f"{workload.name}-{ordinal}"
         if f"{workload.namespace}/{name}" in expansion.taken:
             continue
         for claim in claims:
-            _add_claim(expansion, workload, claim, f"{claim.name}-{name}")
+            labels = Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})})
+            metadata = replace(claim.metadata, name=f"{claim.name}-{name}", namespace=workload.metadata.namespace, labels=labels)
+            made = replace(claim, metadata=metadata)
+            if made.key not in expansion.claims:
+                expansion.claims.add(made.key)
+                expansion.made.append(made)
         labelled = _labelled(template, {"statefulset.kubernetes.io/pod-name": name})
-        expansion.add_pod(labelled, name, volumes=_with_claims(template.spec.volumes, claims, name))
-
-
-def _with_claims(volumes: tuple[Volume, ...], claims: list[PersistentVolumeClaim], pod_name: str) -> tuple[Volume, ...]:
-    """The claims as volumes, before the template's own; a claim replaces a volume of the same name."""
-    claimed = {claim.name for claim in claims}
-    of_claims = (claim_volume(claim.name, f"{claim.name}-{pod_name}") for claim in claims)
-    return (*of_claims, *(volume for volume in volumes if volume.name not in claimed))
-
-
-def _add_claim(expansion: _Expansion, workload: Workload, claim: PersistentVolumeClaim, name: str) -> None:
-    labels = workload.selector.match_labels if workload.selector else {}
-    metadata = replace(claim.metadata, name=name, namespace=workload.metadata.namespace, labels=Map({**claim.labels, **labels}))
-    made = replace(claim, metadata=metadata)
-    if made.key not in expansion.claims:
-        expansion.claims.add(made.key)
-        expansion.made.append(made)
+        # The claims are volumes before the template's own, and replace those of the same name.
+        volumes = {claim.name: claim_volume(claim.name, f"{claim.name}-{name}") for claim in claims}
+        others = (volume for volume in template.spec.volumes if volume.name not in volumes)
+        expansion.add_pod(labelled, name, volumes=(*volumes.values(), *others))
 
 
 # --- daemon sets and jobs -------------------------------------------------------------------------------------------
@@ -250,11 +236,14 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     for node in expansion.nodes:
         if node.name in covered or not runs_on(template.spec, node):
             continue
-        spec = replace(template.spec, tolerations=daemon_tolerations(template.spec), affinity=_tied(template.spec.affinity, node.name))
+        field = Requirement(key="metadata.name", operator="In", given_values=(node.name,))
+        required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
+        base = template.spec.affinity or Affinity()
+        tied = replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
         name = f"{workload.name}-{node.name}"
         if f"{workload.namespace}/{name}" in expansion.taken:
             name = next(expansion.free_names(workload))
-        expansion.add_pod(template, name, tolerations=spec.tolerations, affinity=spec.affinity)
+        expansion.add_pod(template, name, tolerations=daemon_tolerations(template.spec), affinity=tied)
 
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
@@ -293,19 +282,14 @@ _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
 }
 
 
-def _exists(condition: str, effect: str) -> Toleration:
-    return Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
-
-
-_ALWAYS = (
-    _exists("not-ready", "NoExecute"),
-    _exists("unreachable", "NoExecute"),
-    _exists("disk-pressure", "NoSchedule"),
-    _exists("memory-pressure", "NoSchedule"),
-    _exists("pid-pressure", "NoSchedule"),
-    _exists("unschedulable", "NoSchedule"),
-)
-_ON_HOST_NETWORK = (_exists("network-unavailable", "NoSchedule"),)
+_ALWAYS = tuple(
+    Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
+    for condition, effect in (
+        ("not-ready", "NoExecute"), ("unreachable", "NoExecute"), ("disk-pressure", "NoSchedule"), ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"), ("unschedulable", "NoSchedule"),
+    )
+)  # fmt: skip
+_ON_HOST_NETWORK = (Toleration(key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule"),)
 
 
 def runs_on(spec: PodSpec, node: Node) -> bool:
@@ -323,21 +307,12 @@ def runs_on(spec: PodSpec, node: Node) -> bool:
 
 def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
     """The tolerations of *spec* and those that every daemon gets; an added one replaces an equal one."""
-    added = _ALWAYS + _ON_HOST_NETWORK if spec.host_network else _ALWAYS
-    return _merged(spec.tolerations, added)
+    return _with_added(spec.tolerations, _ALWAYS + _ON_HOST_NETWORK if spec.host_network else _ALWAYS)
 
 
 @lru_cache(maxsize=1 << 10)
-def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    by_identity = {(t.key, t.effect, t.operator, t.value): t for t in (*given, *added)}
-    return tuple(by_identity.values())
-
-
-def _tied(affinity: Affinity | None, node_name: str) -> Affinity:
-    field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
-    required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
-    base = affinity or Affinity()
-    return replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
+def _with_added(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    return tuple({(t.key, t.effect, t.operator, t.value): t for t in (*given, *added)}.values())
 
 
 def target_node(pod: Pod) -> str | None:

@@ -116,29 +116,24 @@ def check_requirement(key: str, operator: str, values: Sequence[str]) -> None:
     """Raise :class:`SelectorError` for an expression that upstream refuses; *operator* is a known one."""
     if faults := is_valid_label_key(key):
         raise SelectorError(f"invalid label key {quoted(key)}: {'; '.join(faults)}")
-    if fault := _fault_of_count(operator, values):
+    fault = None
+    if operator in ("In", "NotIn"):
+        fault = None if values else _NEEDS_VALUES
+    elif operator in ("Exists", "DoesNotExist"):
+        fault = _NEEDS_NONE if values else None
+    elif len(values) != 1:
+        fault = _NEEDS_ONE
+    elif int64_or_none(values[0]) is None:
+        fault = _NEEDS_INTEGER
+    if fault is not None:
         raise SelectorError(fault)
     for value in values:
-        _check_value(key, value)
-
-
-def _fault_of_count(operator: str, values: Sequence[str]) -> str | None:
-    if operator in ("In", "NotIn"):
-        return None if values else _NEEDS_VALUES
-    if operator in ("Exists", "DoesNotExist"):
-        return _NEEDS_NONE if values else None
-    if len(values) != 1:
-        return _NEEDS_ONE
-    return _NEEDS_INTEGER if int64_or_none(values[0]) is None else None
-
-
-def _check_value(key: str, value: str) -> None:
-    if faults := is_valid_label_value(value):
-        reasons = "; ".join(faults)
-        raise SelectorError(
-            f"invalid label value: {quoted(value)}: at key: {quoted(key)}: {reasons}",
-            without_key=f"invalid label value: {quoted(value)}: {reasons}",
-        )
+        if faults := is_valid_label_value(value):
+            reasons = "; ".join(faults)
+            raise SelectorError(
+                f"invalid label value: {quoted(value)}: at key: {quoted(key)}: {reasons}",
+                without_key=f"invalid label value: {quoted(value)}: {reasons}",
+            )
 
 
 def check_pairs(pairs: Mapping[str, str]) -> None:

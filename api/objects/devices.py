@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, OneOf, Part, TemplateMeta
+from .metadata import NO_QUANTITIES, Condition, HashedPart, KubeObject, Map, OneOf, Part, TemplateMeta
 from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
 
@@ -16,7 +16,7 @@ DEVICE_EFFECTS = ("None", "NoSchedule", "NoExecute")
 # --- claims of a pod ------------------------------------------------------------------------------------------------
 
 
-class PodResourceClaim(Part, frozen=True, kw_only=True, cache_hash=True):
+class PodResourceClaim(HashedPart):
     """A claim of a pod: it names a ResourceClaim, or the template from which one is made for the pod."""
 
     name: str = ""
@@ -24,7 +24,7 @@ class PodResourceClaim(Part, frozen=True, kw_only=True, cache_hash=True):
     resource_claim_template_name: str | None = None
 
 
-class PodResourceClaimStatus(Part, frozen=True, kw_only=True, cache_hash=True):
+class PodResourceClaimStatus(HashedPart):
     """The ResourceClaim that was made for a claim of a pod; None: it needs none."""
 
     name: str = ""
@@ -34,11 +34,11 @@ class PodResourceClaimStatus(Part, frozen=True, kw_only=True, cache_hash=True):
 # --- what is asked for ----------------------------------------------------------------------------------------------
 
 
-class CELDeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
+class CELDeviceSelector(HashedPart):
     expression: str | None = None
 
 
-class DeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceSelector(HashedPart):
     """A CEL expression over a device."""
 
     cel: CELDeviceSelector | None = None
@@ -49,7 +49,7 @@ class DeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
         return None if self.cel is None else self.cel.expression
 
 
-class DeviceToleration(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceToleration(HashedPart):
     """Taints of devices that a request puts up with."""
 
     key: str = ""
@@ -64,13 +64,13 @@ class DeviceToleration(Part, frozen=True, kw_only=True, cache_hash=True):
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
 
 
-class CapacityRequirements(Part, frozen=True, kw_only=True, cache_hash=True):
+class CapacityRequirements(HashedPart):
     """How much of each of a device's capacities is wanted."""
 
     requests: Map[Quantity] = NO_QUANTITIES
 
 
-class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
+class _Request(HashedPart):
     """A number of devices of one class, or with mode All every one that matches."""
 
     device_class_name: str = ""
@@ -81,13 +81,13 @@ class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     capacity: CapacityRequirements | None = None
 
 
-class ExactDeviceRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
+class ExactDeviceRequest(_Request):
     """What a request asks for that has no alternatives."""
 
     admin_access: bool | None = None
 
 
-class DeviceSubRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
+class DeviceSubRequest(_Request):
     """One of several alternatives, which never have admin access."""
 
     admin_access: ClassVar[None] = None
@@ -99,7 +99,7 @@ DeviceAsk: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 """What is asked for, wherever it is said."""
 
 
-class DeviceRequest(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceRequest(HashedPart):
     """What a claim asks for: exactly this, or the first of several alternatives that can be had."""
 
     name: str = ""
@@ -111,7 +111,7 @@ class DeviceRequest(Part, frozen=True, kw_only=True, cache_hash=True):
         return self.first_available if self.exactly is None else (self.exactly,)
 
 
-class DeviceConstraint(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceConstraint(HashedPart):
     """All devices of these requests (none named: of all) have the same value of an attribute, or all different ones."""
 
     requests: tuple[str, ...] = ()
@@ -119,21 +119,21 @@ class DeviceConstraint(Part, frozen=True, kw_only=True, cache_hash=True):
     distinct_attribute: str | None = None
 
 
-class DeviceClaim(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceClaim(HashedPart):
     """Requests for devices, and what must hold for all of them together."""
 
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
 
 
-class ResourceClaimSpec(Part, frozen=True, kw_only=True, cache_hash=True):
+class ResourceClaimSpec(HashedPart):
     devices: DeviceClaim = DeviceClaim()
 
 
 # --- what was allocated ---------------------------------------------------------------------------------------------
 
 
-class DeviceRequestAllocationResult(Part, frozen=True, kw_only=True):
+class DeviceRequestAllocationResult(Part):
     """A device, and the request that it was allocated for: ``request/subrequest`` where one of several alternatives was taken."""
 
     request: str = ""
@@ -154,11 +154,11 @@ class DeviceRequestAllocationResult(Part, frozen=True, kw_only=True):
         return self.driver, self.pool, self.device
 
 
-class DeviceAllocationResult(Part, frozen=True, kw_only=True):
+class DeviceAllocationResult(Part):
     results: tuple[DeviceRequestAllocationResult, ...] = ()
 
 
-class AllocationResult(Part, frozen=True, kw_only=True):
+class AllocationResult(Part):
     """The devices of a claim, and the nodes from which they can be reached; None: from all."""
 
     devices: DeviceAllocationResult = DeviceAllocationResult()
@@ -170,7 +170,7 @@ class AllocationResult(Part, frozen=True, kw_only=True):
         return self.devices.results
 
 
-class ResourceClaimConsumerReference(Part, frozen=True, kw_only=True):
+class ResourceClaimConsumerReference(Part):
     """What may use a claim: a pod as a rule."""
 
     resource: str = ""
@@ -179,7 +179,7 @@ class ResourceClaimConsumerReference(Part, frozen=True, kw_only=True):
     api_group: str = ""
 
 
-class AllocatedDeviceStatus(Part, frozen=True, kw_only=True):
+class AllocatedDeviceStatus(Part):
     """What a driver says of a device that was allocated."""
 
     driver: str = ""
@@ -188,13 +188,13 @@ class AllocatedDeviceStatus(Part, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class ResourceClaimStatus(Part, frozen=True, kw_only=True):
+class ResourceClaimStatus(Part):
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
     devices: tuple[AllocatedDeviceStatus, ...] = ()
 
 
-class ResourceClaim(KubeObject, frozen=True, kw_only=True):
+class ResourceClaim(KubeObject):
     """A claim to devices."""
 
     kind: ClassVar[str] = "ResourceClaim"
@@ -203,14 +203,14 @@ class ResourceClaim(KubeObject, frozen=True, kw_only=True):
     status: ResourceClaimStatus = ResourceClaimStatus()
 
 
-class ResourceClaimTemplateSpec(Part, frozen=True, kw_only=True):
+class ResourceClaimTemplateSpec(Part):
     """What the claims of a template are like."""
 
     metadata: TemplateMeta = TemplateMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
-class ResourceClaimTemplate(KubeObject, frozen=True, kw_only=True):
+class ResourceClaimTemplate(KubeObject):
     """From it each pod that names it gets a claim of its own."""
 
     kind: ClassVar[str] = "ResourceClaimTemplate"
@@ -221,13 +221,13 @@ class ResourceClaimTemplate(KubeObject, frozen=True, kw_only=True):
 # --- what there is --------------------------------------------------------------------------------------------------
 
 
-class DeviceClassSpec(Part, frozen=True, kw_only=True):
+class DeviceClassSpec(Part):
     selectors: tuple[DeviceSelector, ...] = ()
     extended_resource_name: str | None = None
     """The extended resource that asks for a device of the class."""
 
 
-class DeviceClass(KubeObject, frozen=True, kw_only=True):
+class DeviceClass(KubeObject):
     """A class of devices: those that all of its selectors match."""
 
     kind: ClassVar[str] = "DeviceClass"
@@ -236,7 +236,7 @@ class DeviceClass(KubeObject, frozen=True, kw_only=True):
     spec: DeviceClassSpec = DeviceClassSpec()
 
 
-class DeviceAttribute(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceAttribute(HashedPart):
     """The value of an attribute, in the field of its type."""
 
     as_int: Int64 | None = field(default=None, name="int")
@@ -255,13 +255,13 @@ class DeviceAttribute(Part, frozen=True, kw_only=True, cache_hash=True):
         return found
 
 
-class CapacityRequestPolicyRange(Part, frozen=True, kw_only=True, cache_hash=True):
+class CapacityRequestPolicyRange(HashedPart):
     min: Quantity | None = None
     max: Quantity | None = None
     step: Quantity | None = None
 
 
-class CapacityRequestPolicy(Part, frozen=True, kw_only=True, cache_hash=True):
+class CapacityRequestPolicy(HashedPart):
     """How much of a capacity may be taken at once; other requests are rounded up."""
 
     default: Quantity | None = None
@@ -269,26 +269,26 @@ class CapacityRequestPolicy(Part, frozen=True, kw_only=True, cache_hash=True):
     valid_range: CapacityRequestPolicyRange | None = None
 
 
-class DeviceCapacity(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceCapacity(HashedPart):
     value: Quantity = ZERO
     request_policy: CapacityRequestPolicy | None = None
 
 
-class Counter(Part, frozen=True, kw_only=True, cache_hash=True):
+class Counter(HashedPart):
     value: Quantity = ZERO
 
 
 NO_COUNTERS: Map[Counter] = Map()
 
 
-class DeviceCounterConsumption(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceCounterConsumption(HashedPart):
     """What a device takes of a set of counters."""
 
     counter_set: str = ""
     counters: Map[Counter] = NO_COUNTERS
 
 
-class CounterSet(Part, frozen=True, kw_only=True, cache_hash=True):
+class CounterSet(HashedPart):
     """Counters of a pool from which devices take that are parts of one thing."""
 
     name: str = ""
@@ -299,13 +299,13 @@ NO_ATTRIBUTES: Map[DeviceAttribute] = Map()
 NO_CAPACITY: Map[DeviceCapacity] = Map()
 
 
-class DeviceTaint(Part, frozen=True, kw_only=True, cache_hash=True):
+class DeviceTaint(HashedPart):
     key: str = ""
     value: str = ""
     effect: Annotated[str, OneOf(*DEVICE_EFFECTS)] = ""
 
 
-class Device(Part, frozen=True, kw_only=True, cache_hash=True):
+class Device(HashedPart):
     """A device of a slice. A name of an attribute or capacity without a domain is in the domain of the driver."""
 
     name: str = ""
@@ -325,7 +325,7 @@ class Device(Part, frozen=True, kw_only=True, cache_hash=True):
     allow_multiple_allocations: bool = False
 
 
-class ResourcePool(Part, frozen=True, kw_only=True):
+class ResourcePool(Part):
     """The pool that a slice belongs to; of several generations the newest counts."""
 
     name: str = ""
@@ -333,7 +333,7 @@ class ResourcePool(Part, frozen=True, kw_only=True):
     resource_slice_count: Int64 = 0
 
 
-class ResourceSliceSpec(Part, frozen=True, kw_only=True):
+class ResourceSliceSpec(Part):
     """Devices of one driver and pool, and the nodes that reach them: one, all, or those that a selector matches."""
 
     driver: str = ""
@@ -348,7 +348,7 @@ class ResourceSliceSpec(Part, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
 
 
-class ResourceSlice(KubeObject, frozen=True, kw_only=True):
+class ResourceSlice(KubeObject):
     """A part of a pool of devices, as a driver publishes it."""
 
     kind: ClassVar[str] = "ResourceSlice"

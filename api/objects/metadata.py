@@ -41,8 +41,15 @@ class FieldWords:
         self.fields = fields
 
 
-class Part(Struct, frozen=True, kw_only=True, rename=json_name):
-    """An object of the API, or a part of one, with the fields that are read here, nested and named as there."""
+_FROZEN: dict[str, Any] = {"frozen": True}  # a type checker would want to see "frozen" in every class again
+
+
+class Part(Struct, rename=json_name, **_FROZEN):
+    """An object of the API, or a part of one, with the fields that are read here, nested and named as there. It cannot be changed."""
+
+
+class HashedPart(Part, cache_hash=True):
+    """A part that is often asked for its hash, and keeps it."""
 
 
 class Map(dict[str, V]):
@@ -83,7 +90,7 @@ def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[st
     return made or NO_STRINGS
 
 
-class OwnerReference(Part, frozen=True, kw_only=True):
+class OwnerReference(Part):
     """An owner of an object; *controller* marks the one that manages it."""
 
     kind: str = ""
@@ -93,7 +100,7 @@ class OwnerReference(Part, frozen=True, kw_only=True):
     controller: bool = False
 
 
-class ObjectMeta(Part, frozen=True, kw_only=True):
+class ObjectMeta(Part):
     """Name, namespace, labels and so on. Timestamps are texts in RFC 3339, None when absent."""
 
     name: str = ""
@@ -117,7 +124,7 @@ class ObjectMeta(Part, frozen=True, kw_only=True):
         return None
 
 
-class TemplateMeta(Part, frozen=True, kw_only=True, cache_hash=True):
+class TemplateMeta(HashedPart):
     """What objects that are made of a template get of its metadata."""
 
     labels: Map[str] = NO_STRINGS
@@ -148,7 +155,7 @@ def json_names(kind: Any) -> Mapping[str, str]:
     return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
 
 
-class KubeObject(Part, frozen=True, kw_only=True):
+class KubeObject(Part):
     """An object of any kind: its metadata, with shortcuts."""
 
     kind: ClassVar[str] = ""
@@ -202,7 +209,7 @@ class KubeObject(Part, frozen=True, kw_only=True):
         return self.metadata.annotations
 
 
-class Condition(Part, frozen=True, kw_only=True):
+class Condition(Part):
     """A condition of a pod or node; *status* is ``True``, ``False`` or ``Unknown``."""
 
     type: str = ""

@@ -1,72 +1,67 @@
-"""What pods can belong to: services, controllers, disruption budgets, priority classes, namespaces."""
+"""What pods can belong to: services, controllers, disruption budgets, priority classes, namespaces.
+
+And what limits the pods of a namespace when they are created: ResourceQuotas and LimitRanges. Scheduling itself does not read them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from .metadata import NOTHING, KubeObject, Map, OneOf, Part
-from .quantity import Int32, IntOrString
+from .metadata import NO_QUANTITIES, NOTHING, KubeObject, Map, OneOf, Part
+from .quantity import Int32, IntOrString, Quantity
 from .selectors import LabelSelector
 
 PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Never", optional=True)]
 
 
-class ServiceSpec(Part, frozen=True, kw_only=True):
+class ServiceSpec(Part):
     """Whose pods a service has; None as selector selects nothing, an empty one everything."""
 
     selector: Map[str] | None = None
 
 
-class Service(KubeObject, frozen=True, kw_only=True):
+class _PairSelecting(KubeObject):
+    spec: ServiceSpec = ServiceSpec()
+
+    @property
+    def selector(self) -> Map[str] | None:
+        return self.spec.selector
+
+
+class Service(_PairSelecting):
     """A service."""
 
     kind: ClassVar[str] = "Service"
 
-    spec: ServiceSpec = ServiceSpec()
 
-    @property
-    def selector(self) -> Map[str] | None:
-        return self.spec.selector
-
-
-class ReplicationController(KubeObject, frozen=True, kw_only=True):
+class ReplicationController(_PairSelecting):
     kind: ClassVar[str] = "ReplicationController"
 
-    spec: ServiceSpec = ServiceSpec()
 
-    @property
-    def selector(self) -> Map[str] | None:
-        return self.spec.selector
-
-
-class ControllerSpec(Part, frozen=True, kw_only=True):
+class ControllerSpec(Part):
     """Which pods a controller has."""
 
     selector: LabelSelector | None = None
 
 
-class ReplicaSet(KubeObject, frozen=True, kw_only=True):
+class _Controller(KubeObject):
+    spec: ControllerSpec = ControllerSpec()
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
+
+
+class ReplicaSet(_Controller):
     kind: ClassVar[str] = "ReplicaSet"
 
-    spec: ControllerSpec = ControllerSpec()
 
-    @property
-    def selector(self) -> LabelSelector | None:
-        return self.spec.selector
-
-
-class StatefulSet(KubeObject, frozen=True, kw_only=True):
+class StatefulSet(_Controller):
     kind: ClassVar[str] = "StatefulSet"
 
-    spec: ControllerSpec = ControllerSpec()
 
-    @property
-    def selector(self) -> LabelSelector | None:
-        return self.spec.selector
-
-
-class PodDisruptionBudgetSpec(Part, frozen=True, kw_only=True):
+class PodDisruptionBudgetSpec(Part):
     """Of which pods how many must go on running."""
 
     selector: LabelSelector | None = None
@@ -74,7 +69,7 @@ class PodDisruptionBudgetSpec(Part, frozen=True, kw_only=True):
     max_unavailable: IntOrString | None = None
 
 
-class PodDisruptionBudgetStatus(Part, frozen=True, kw_only=True):
+class PodDisruptionBudgetStatus(Part):
     """What the controller of budgets has counted."""
 
     disruptions_allowed: Int32 = 0
@@ -84,7 +79,7 @@ class PodDisruptionBudgetStatus(Part, frozen=True, kw_only=True):
     """The names of pods that are being evicted -> since when."""
 
 
-class PodDisruptionBudget(KubeObject, frozen=True, kw_only=True):
+class PodDisruptionBudget(KubeObject):
     """A disruption budget."""
 
     kind: ClassVar[str] = "PodDisruptionBudget"
@@ -106,7 +101,7 @@ class PodDisruptionBudget(KubeObject, frozen=True, kw_only=True):
         return self.status.disrupted_pods
 
 
-class PriorityClass(KubeObject, frozen=True, kw_only=True):
+class PriorityClass(KubeObject):
     """A named priority."""
 
     kind: ClassVar[str] = "PriorityClass"
@@ -117,6 +112,63 @@ class PriorityClass(KubeObject, frozen=True, kw_only=True):
     preemption_policy: PreemptionPolicy | None = None
 
 
-class Namespace(KubeObject, frozen=True, kw_only=True):
+class Namespace(KubeObject):
     kind: ClassVar[str] = "Namespace"
     namespaced: ClassVar[bool] = False
+
+
+class ScopedResourceSelectorRequirement(Part):
+    """Which pods a quota counts: those with one of *values* for the scope."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class ScopeSelector(Part):
+    match_expressions: tuple[ScopedResourceSelectorRequirement, ...] = ()
+
+
+class ResourceQuotaSpec(Part):
+    hard: Map[Quantity] = NO_QUANTITIES
+    scopes: tuple[str, ...] = ()
+    scope_selector: ScopeSelector = ScopeSelector()
+
+
+class ResourceQuotaStatus(Part):
+    """What the API server says of it."""
+
+    hard: Map[Quantity] = NO_QUANTITIES
+    used: Map[Quantity] = NO_QUANTITIES
+
+
+class ResourceQuota(KubeObject):
+    """How much the pods of a namespace may request together."""
+
+    kind: ClassVar[str] = "ResourceQuota"
+
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class LimitRangeItem(Part):
+    """Bounds and defaults of the pods or containers of a namespace."""
+
+    type: str = ""
+    max: Map[Quantity] = NO_QUANTITIES
+    min: Map[Quantity] = NO_QUANTITIES
+    default: Map[Quantity] = NO_QUANTITIES
+    default_request: Map[Quantity] = NO_QUANTITIES
+    max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
+
+
+class LimitRangeSpec(Part):
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
+class LimitRange(KubeObject):
+    """The bounds and defaults of a namespace."""
+
+    kind: ClassVar[str] = "LimitRange"
+
+    spec: LimitRangeSpec = LimitRangeSpec()

@@ -1,4 +1,4 @@
-"""Pods: what they request, and their status."""
+"""Nodes: their resources, taints and conditions. Pods: what they request, and their status."""
 
 from __future__ import annotations
 
@@ -9,18 +9,64 @@ from msgspec import field
 from msgspec.structs import replace
 
 from .devices import PodResourceClaim, PodResourceClaimStatus
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, OneOf, Part
-from .nodes import EFFECTS
+from .metadata import NO_QUANTITIES, Condition, HashedPart, KubeObject, Map, OneOf, Part
 from .owners import PreemptionPolicy
 from .quantity import Int32, Int64, Quantity
 from .selectors import Affinity, LabelSelector
 from .storage import ClaimTemplate, ResourceRequirements, VolumeSource
 
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class Taint(HashedPart):
+    key: str = ""
+    value: str = ""
+    effect: Annotated[str, OneOf(*EFFECTS)] = ""
+
+
+class ContainerImage(HashedPart):
+    names: tuple[str, ...] = ()
+    size_bytes: Int64 = 0
+
+
+class NodeSpec(Part):
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+    provider_id: str = ""
+
+
+class NodeSystemInfo(Part):
+    kubelet_version: str = ""
+    """Which release the node runs, such as ``v1.16.3``."""
+
+
+class NodeStatus(Part):
+    allocatable: Map[Quantity] = NO_QUANTITIES
+    capacity: Map[Quantity] = NO_QUANTITIES
+    conditions: tuple[Condition, ...] = ()
+    images: tuple[ContainerImage, ...] = ()
+    declared_features: tuple[str, ...] = ()
+    """What it says that it can do, in newer releases."""
+    node_info: NodeSystemInfo = NodeSystemInfo()
+
+    @property
+    def kubelet_version(self) -> str:
+        return self.node_info.kubelet_version
+
+
+class Node(KubeObject):
+    kind: ClassVar[str] = "Node"
+    namespaced: ClassVar[bool] = False
+
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
 DEFAULT_SCHEDULER = "default-scheduler"
 """Whose a pod is that names no scheduler."""
 
 
-class Toleration(Part, frozen=True, kw_only=True, cache_hash=True):
+class Toleration(HashedPart):
     """Which taints a pod tolerates."""
 
     key: str = ""
@@ -33,7 +79,7 @@ class Toleration(Part, frozen=True, kw_only=True, cache_hash=True):
 InclusionPolicy: TypeAlias = Annotated[str, OneOf("Honor", "Ignore", optional=True)]
 
 
-class TopologySpreadConstraint(Part, frozen=True, kw_only=True, cache_hash=True):
+class TopologySpreadConstraint(HashedPart):
     """How evenly pods must be spread over the domains of *topology_key*."""
 
     max_skew: Int32 = 0
@@ -46,7 +92,7 @@ class TopologySpreadConstraint(Part, frozen=True, kw_only=True, cache_hash=True)
     match_label_keys: tuple[str, ...] = ()
 
 
-class ContainerPort(Part, frozen=True, kw_only=True, cache_hash=True):
+class ContainerPort(HashedPart):
     """A port of a container; only those with a *host_port* matter here."""
 
     container_port: Int32 = 0
@@ -56,11 +102,11 @@ class ContainerPort(Part, frozen=True, kw_only=True, cache_hash=True):
     name: str = ""
 
 
-class ContainerRestartRule(Part, frozen=True, kw_only=True, cache_hash=True):
+class ContainerRestartRule(HashedPart):
     action: str = ""
 
 
-class Container(Part, frozen=True, kw_only=True, cache_hash=True):
+class Container(HashedPart):
     """A container (or init container): image, requests, limits, ports."""
 
     name: str = ""
@@ -91,25 +137,25 @@ class Container(Part, frozen=True, kw_only=True, cache_hash=True):
         return self.restart_policy == "Always"
 
 
-class PersistentVolumeClaimVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+class PersistentVolumeClaimVolumeSource(HashedPart):
     claim_name: str = ""
 
 
-class EphemeralVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+class EphemeralVolumeSource(HashedPart):
     volume_claim_template: ClaimTemplate = ClaimTemplate()
 
 
-class EmptyDirVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+class EmptyDirVolumeSource(HashedPart):
     """Its data is on the node, and is lost with the pod."""
 
 
-class ImageVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+class ImageVolumeSource(HashedPart):
     """An image whose files are the volume, in newer releases."""
 
     reference: str = ""
 
 
-class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
+class Volume(VolumeSource):
     """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at."""
 
     name: str = ""
@@ -144,11 +190,11 @@ def claim_volume(name: str, claim: str) -> Volume:
     return Volume(name=name, claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
 
 
-class PodSchedulingGate(Part, frozen=True, kw_only=True, cache_hash=True):
+class PodSchedulingGate(HashedPart):
     name: str = ""
 
 
-class PodSpec(Part, frozen=True, kw_only=True):
+class PodSpec(Part):
     """What a pod requests."""
 
     node_name: str = ""
@@ -188,7 +234,7 @@ class PodSpec(Part, frozen=True, kw_only=True):
         return replace(self, node_name=node_name)
 
 
-class ContainerStatus(Part, frozen=True, kw_only=True, cache_hash=True):
+class ContainerStatus(HashedPart):
     """What the node says of a container's requests, which differs from the spec while the pod is resized."""
 
     name: str = ""
@@ -202,7 +248,7 @@ class ContainerStatus(Part, frozen=True, kw_only=True, cache_hash=True):
         return None if self.resources is None else self.resources.requests
 
 
-class PodStatus(Part, frozen=True, kw_only=True):
+class PodStatus(Part):
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
@@ -222,7 +268,7 @@ class PodStatus(Part, frozen=True, kw_only=True):
         return replace(self, conditions=conditions)
 
 
-class Pod(KubeObject, frozen=True, kw_only=True):
+class Pod(KubeObject):
     """A pod, bound when ``spec.node_name`` is set."""
 
     kind: ClassVar[str] = "Pod"

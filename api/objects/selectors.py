@@ -6,14 +6,14 @@ from typing import Annotated
 
 from msgspec import field
 
-from .metadata import NO_STRINGS, FieldWords, Map, OneOf, Part
+from .metadata import NO_STRINGS, FieldWords, HashedPart, Map, OneOf
 from .quantity import Int32
 
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 _LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
-class Requirement(Part, frozen=True, kw_only=True, cache_hash=True):
+class Requirement(HashedPart):
     """One expression of a label or node selector: key, operator (``In``, ``Exists``, ``Gt``, ...), values."""
 
     key: str = ""
@@ -26,7 +26,7 @@ class Requirement(Part, frozen=True, kw_only=True, cache_hash=True):
         return self.given_values or ()
 
 
-class LabelSelector(Part, frozen=True, kw_only=True, cache_hash=True):
+class LabelSelector(HashedPart):
     """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything, None nothing."""
 
     match_labels: Map[str] = NO_STRINGS
@@ -37,27 +37,27 @@ class LabelSelector(Part, frozen=True, kw_only=True, cache_hash=True):
         return not self.match_labels and not self.match_expressions
 
 
-class NodeSelectorTerm(Part, frozen=True, kw_only=True, cache_hash=True):
+class NodeSelectorTerm(HashedPart):
     """Expressions over a node's labels and fields; all must hold, and without any it matches nothing."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
 
 
-class NodeSelector(Part, frozen=True, kw_only=True, cache_hash=True):
+class NodeSelector(HashedPart):
     """Terms; one of them must match, so without any it matches nothing."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
 
 
-class PreferredSchedulingTerm(Part, frozen=True, kw_only=True, cache_hash=True):
+class PreferredSchedulingTerm(HashedPart):
     """A node selector term with the weight for matching nodes."""
 
     weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
-class NodeAffinity(Part, frozen=True, kw_only=True, cache_hash=True):
+class NodeAffinity(HashedPart):
     """Node affinity; in the API *required* and *preferred* end in ``DuringSchedulingIgnoredDuringExecution``."""
 
     required: NodeSelector | None = field(default=None, name=_REQUIRED)
@@ -69,7 +69,7 @@ class NodeAffinity(Part, frozen=True, kw_only=True, cache_hash=True):
         return self.given_preferred or ()
 
 
-class PodAffinityTerm(Part, frozen=True, kw_only=True, cache_hash=True):
+class PodAffinityTerm(HashedPart):
     """Pods (selector, namespaces) in the same topology domain (*topology_key*)."""
 
     label_selector: LabelSelector | None = None
@@ -80,21 +80,21 @@ class PodAffinityTerm(Part, frozen=True, kw_only=True, cache_hash=True):
     mismatch_label_keys: tuple[str, ...] = ()
 
 
-class WeightedPodAffinityTerm(Part, frozen=True, kw_only=True, cache_hash=True):
+class WeightedPodAffinityTerm(HashedPart):
     """A preferred pod affinity term and its weight."""
 
     weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
-class PodAffinity(Part, frozen=True, kw_only=True, cache_hash=True):
+class PodAffinity(HashedPart):
     """Pod affinity or pod anti-affinity: required and preferred terms."""
 
     required: tuple[PodAffinityTerm, ...] = field(default=(), name=_REQUIRED)
     preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=_PREFERRED)
 
 
-class Affinity(Part, frozen=True, kw_only=True, cache_hash=True):
+class Affinity(HashedPart):
     """A pod's affinities; None if absent, which upstream treats unlike empty."""
 
     node_affinity: NodeAffinity | None = None

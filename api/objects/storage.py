@@ -7,31 +7,31 @@ from typing import Annotated, ClassVar, TypeAlias
 from msgspec import field
 from msgspec.structs import replace
 
-from .metadata import NO_QUANTITIES, KubeObject, Map, OneOf, Part, TemplateMeta
+from .metadata import NO_QUANTITIES, HashedPart, KubeObject, Map, OneOf, Part, TemplateMeta
 from .quantity import Int32, Quantity
 from .selectors import LabelSelector, NodeSelector
 
 # --- disks ----------------------------------------------------------------------------------------------------------
 
 
-class GCEPersistentDisk(Part, frozen=True, kw_only=True, cache_hash=True):
+class GCEPersistentDisk(HashedPart):
     pd_name: str = ""
     read_only: bool = False
 
 
-class AWSElasticBlockStore(Part, frozen=True, kw_only=True, cache_hash=True):
+class AWSElasticBlockStore(HashedPart):
     volume_id: str = ""
     read_only: bool = False
 
 
-class ISCSI(Part, frozen=True, kw_only=True, cache_hash=True):
+class ISCSI(HashedPart):
     iqn: str = ""
     target_portal: str = ""
     lun: Int32 = 0
     read_only: bool = False
 
 
-class RBD(Part, frozen=True, kw_only=True, cache_hash=True):
+class RBD(HashedPart):
     """A Ceph block device, of a PersistentVolume or a pod."""
 
     monitors: tuple[str, ...] = ()
@@ -40,22 +40,22 @@ class RBD(Part, frozen=True, kw_only=True, cache_hash=True):
     read_only: bool = False
 
 
-class AzureDisk(Part, frozen=True, kw_only=True, cache_hash=True):
+class AzureDisk(HashedPart):
     disk_name: str = ""
     disk_uri: str = ""
     read_only: bool = False
 
 
-class Cinder(Part, frozen=True, kw_only=True, cache_hash=True):
+class Cinder(HashedPart):
     volume_id: str = ""
     read_only: bool = False
 
 
-class PortworxVolume(Part, frozen=True, kw_only=True, cache_hash=True):
+class PortworxVolume(HashedPart):
     volume_id: str = ""
 
 
-class CSI(Part, frozen=True, kw_only=True, cache_hash=True):
+class CSI(HashedPart):
     """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (only driver)."""
 
     driver: str = ""
@@ -63,7 +63,7 @@ class CSI(Part, frozen=True, kw_only=True, cache_hash=True):
     read_only: bool = False
 
 
-class VolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+class VolumeSource(HashedPart):
     """The disk types that rules look at. At most one is set; for other types all are None."""
 
     gce_persistent_disk: GCEPersistentDisk | None = None
@@ -84,7 +84,7 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes are made by hand."""
 
 
-class ObjectReference(Part, frozen=True, kw_only=True):
+class ObjectReference(Part):
     kind: str = ""
     namespace: str = ""
     name: str = ""
@@ -97,11 +97,11 @@ AccessMode: TypeAlias = Annotated[
 ]
 
 
-class VolumeNodeAffinity(Part, frozen=True, kw_only=True):
+class VolumeNodeAffinity(Part):
     required: NodeSelector | None = None
 
 
-class PersistentVolumeSpec(VolumeSource, frozen=True, kw_only=True):
+class PersistentVolumeSpec(VolumeSource):
     capacity: Map[Quantity] = NO_QUANTITIES
     access_modes: tuple[AccessMode, ...] = ()
     storage_class_name: str = ""
@@ -121,13 +121,13 @@ class PersistentVolumeSpec(VolumeSource, frozen=True, kw_only=True):
         return None if self.reached_from is None else self.reached_from.required
 
 
-class VolumeStatus(Part, frozen=True, kw_only=True):
+class VolumeStatus(Part):
     """How far a volume or claim is: ``Available``, ``Bound``, ..."""
 
     phase: str = ""
 
 
-class PersistentVolume(KubeObject, frozen=True, kw_only=True):
+class PersistentVolume(KubeObject):
     """A volume of the cluster."""
 
     kind: ClassVar[str] = "PersistentVolume"
@@ -149,14 +149,14 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 """The annotation of a claim whose binding the volume controller has finished."""
 
 
-class ResourceRequirements(Part, frozen=True, kw_only=True, cache_hash=True):
+class ResourceRequirements(HashedPart):
     """What a container, pod or claim requests, and its limits."""
 
     requests: Map[Quantity] = NO_QUANTITIES
     limits: Map[Quantity] = NO_QUANTITIES
 
 
-class PersistentVolumeClaimSpec(Part, frozen=True, kw_only=True):
+class PersistentVolumeClaimSpec(Part):
     volume_name: str = ""
     storage_class_name: str | None = None
     volume_attributes_class_name: str = ""
@@ -171,7 +171,7 @@ class PersistentVolumeClaimSpec(Part, frozen=True, kw_only=True):
         return self.resources.requests
 
 
-class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
+class PersistentVolumeClaim(KubeObject):
     """A claim to a volume."""
 
     kind: ClassVar[str] = "PersistentVolumeClaim"
@@ -193,25 +193,25 @@ class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
         return self.annotations.get(BETA_CLASS, self.spec.storage_class_name or "")
 
 
-class ClaimTemplate(Part, frozen=True, kw_only=True, cache_hash=True):
+class ClaimTemplate(HashedPart):
     """The template of the claim of a generic ephemeral volume."""
 
     metadata: TemplateMeta = TemplateMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
-class TopologySelectorLabelRequirement(Part, frozen=True, kw_only=True, cache_hash=True):
+class TopologySelectorLabelRequirement(HashedPart):
     key: str = ""
     values: tuple[str, ...] = ()
 
 
-class TopologySelectorTerm(Part, frozen=True, kw_only=True, cache_hash=True):
+class TopologySelectorTerm(HashedPart):
     """Label keys with the values allowed for each: all must hold."""
 
     match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
 
 
-class StorageClass(KubeObject, frozen=True, kw_only=True):
+class StorageClass(KubeObject):
     kind: ClassVar[str] = "StorageClass"
     namespaced: ClassVar[bool] = False
 
@@ -220,11 +220,11 @@ class StorageClass(KubeObject, frozen=True, kw_only=True):
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
 
 
-class VolumeNodeResources(Part, frozen=True, kw_only=True):
+class VolumeNodeResources(Part):
     count: Int32 | None = None
 
 
-class CSINodeDriver(Part, frozen=True, kw_only=True):
+class CSINodeDriver(Part):
     """A CSI driver on a node."""
 
     name: str = ""
@@ -238,11 +238,11 @@ class CSINodeDriver(Part, frozen=True, kw_only=True):
         return self.allocatable.count
 
 
-class CSINodeSpec(Part, frozen=True, kw_only=True):
+class CSINodeSpec(Part):
     drivers: tuple[CSINodeDriver, ...] = ()
 
 
-class CSINode(KubeObject, frozen=True, kw_only=True):
+class CSINode(KubeObject):
     kind: ClassVar[str] = "CSINode"
     namespaced: ClassVar[bool] = False
 
@@ -253,13 +253,13 @@ class CSINode(KubeObject, frozen=True, kw_only=True):
         return self.spec.drivers
 
 
-class CSIDriverSpec(Part, frozen=True, kw_only=True):
+class CSIDriverSpec(Part):
     storage_capacity: bool = False
     prevent_pod_scheduling_if_missing: bool = False
     """Its pods keep off nodes without it, in newer releases."""
 
 
-class CSIDriver(KubeObject, frozen=True, kw_only=True):
+class CSIDriver(KubeObject):
     """A CSI driver; releases that look at storage capacity read it."""
 
     kind: ClassVar[str] = "CSIDriver"
@@ -272,7 +272,7 @@ class CSIDriver(KubeObject, frozen=True, kw_only=True):
         return self.spec.storage_capacity
 
 
-class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
+class CSIStorageCapacity(KubeObject):
     """How much storage of a class is left in a part of the cluster; releases from 1.19 on can read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
@@ -283,18 +283,18 @@ class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
     maximum_volume_size: Quantity | None = None
 
 
-class VolumeAttachmentSource(Part, frozen=True, kw_only=True):
+class VolumeAttachmentSource(Part):
     persistent_volume_name: str = ""
     """Empty where it attaches a volume that a pod names without a claim."""
 
 
-class VolumeAttachmentSpec(Part, frozen=True, kw_only=True):
+class VolumeAttachmentSpec(Part):
     attacher: str = ""
     node_name: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
 
 
-class VolumeAttachment(KubeObject, frozen=True, kw_only=True):
+class VolumeAttachment(KubeObject):
     """A volume that the driver *attacher* attaches to a node; releases before 1.32 do not read it."""
 
     kind: ClassVar[str] = "VolumeAttachment"

@@ -1,21 +1,28 @@
 """Quick reading of JSON values into the classes of objects, by msgspec; what it refuses is read again value by value, by :mod:`.typed`.
 
-Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images.
+Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images. Specs of pods are read by their
+text: those of one owner differ in it by the node and the name of the token's volume, and share one object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
+import attrs
 import msgspec
+from msgspec import Raw
 from msgspec.structs import force_setattr
 
 from .. import objects as o
 from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
 from ..objects.quantity import Quantity, notation
+from .formats.jsonvalues import Parts, encoded, holds_each_once, quick_value
+from .mismatch import Mismatch
 from .typed import read
+from .unknownfields import has_only, type_with_all_fields
 
 V = TypeVar("V")
 UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
@@ -116,3 +123,112 @@ def shared(found: V) -> V:
         force_setattr(found.status, "images", tuple(map(_one, found.status.images)))
         force_setattr(found.spec, "taints", _one(found.spec.taints))
     return found
+
+
+# --- specs of pods --------------------------------------------------------------------------------------------------
+
+TOKEN_VOLUME = "kube-api-access-"
+"""What the name of the volume with a pod's token begins with; five random characters follow, which no rule reads."""
+_TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
+_NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
+_MOST_BYTES = 1 << 25
+
+
+@attrs.frozen(repr=False)
+class _KnownSpec:
+    spec: o.PodSpec
+    is_plain: bool
+    """It has only fields that the API has, each once."""
+    is_strict: bool
+    """Its words are those of the API."""
+
+
+_specs: dict[bytes, _KnownSpec | None] = {}
+# A text without node and token -> what it says; None: it cannot be shared.
+_size = [0]
+
+
+def pod_of_texts(parts: Parts) -> o.Pod | None:
+    """The pod with these fields; None: it has to be looked at as a whole."""
+    if not parts.keys() <= {"apiVersion", "kind", "metadata", "spec", "status"} or bytes(parts.get("apiVersion", b'"v1"')) != b'"v1"':
+        return None
+    known, node = _spec_in(bytes(parts.get("spec", b"{}")))
+    if known is None or not known.is_plain or not known.is_strict:
+        return None
+    metadata, status = _part(o.ObjectMeta, parts.get("metadata")), _part(o.PodStatus, parts.get("status"))
+    return None if metadata is None or status is None else shared(o.Pod(metadata=metadata, spec=_on(known.spec, node), status=status))
+
+
+def _part(kind: type[V], text: Raw | None) -> V | None:
+    """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one twice."""
+    if text is None:
+        return kind()
+    part: Any = kind
+    said, means = _decoders(part)
+    try:
+        return means(text) if holds_each_once(bytes(text), said(text)) else None
+    except UNREADABLE:
+        return None
+
+
+@cache
+def _decoders(kind: Any) -> tuple[Callable[[Raw], Any], Callable[[Raw], Any]]:
+    """What reads all that an object of a type of the API says, and what reads of it what counts."""
+    said = msgspec.json.Decoder(type_with_all_fields(kind.__name__))
+    return said.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
+
+
+def spec_of(document: Any, strict: bool) -> o.PodSpec | None:
+    """The spec in JSON form; None: the whole pod has to be read."""
+    try:
+        known, node = _spec_in(encoded(document)) if type(document) is dict else (None, "")
+    except UNREADABLE:
+        return None
+    return _on(known.spec, node) if known is not None and (known.is_strict or not strict) else None
+
+
+def _on(spec: o.PodSpec, node: str) -> o.PodSpec:
+    return spec.on(node) if node else spec
+
+
+def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
+    """What is known of *text*, and the node in it."""
+    common, node = text, ""
+    if (at := text.find(b'"nodeName"')) >= 0 and (match := _NODE.match(text, at)):
+        common, node = b'%b""%b' % (text[: match.start(1) - 1], text[match.end() :]), match[1].decode()
+    token = b""
+    if (at := common.find(b'"kube-api-access-')) >= 0 and (match := _TOKEN.match(common, at)) and b'"ephemeral"' not in common:
+        token = match[0]
+        common = common.replace(token, b'"kube-api-access-"')
+    if common not in _specs:
+        if _size[0] + len(common) > _MOST_BYTES:
+            _specs.clear()
+            _size[0] = 0
+        _size[0] += len(common)
+        _specs[common] = _read_spec(text, common, node, token)
+    return _specs[common], node
+
+
+def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpec | None:
+    """What a text says that did not come before."""
+    given, value = quick_value(text), quick_value(common)
+    if given is None or value is None or type(given[0]) is not dict:
+        return None
+    # The same text in another place, such as a label of that name, does not differ from pod to pod.
+    if (given[0].get("nodeName") or "") != node or (token and text.count(token) != _times_in(given[0], token)):
+        return None
+    try:
+        spec = quickly(o.PodSpec, value[0])
+    except Mismatch:
+        return None
+    return _KnownSpec(spec, has_only("PodSpec", value[0]), fits(o.PodSpec, value[0]))
+
+
+def _times_in(spec: Any, token: bytes) -> int:
+    """How often a volume is named where it is declared and mounted."""
+    try:
+        containers = [one for name in ("containers", "initContainers", "ephemeralContainers") for one in spec.get(name) or ()]
+        named = [*(spec.get("volumes") or ()), *(mount for one in containers for mount in one.get("volumeMounts") or ())]
+        return sum(encoded(one.get("name")) == token for one in named)
+    except (AttributeError, TypeError):
+        return -1

@@ -7,6 +7,7 @@ Strict decoding refuses unknown words in enumerations as the API server would; l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import force_setattr
@@ -14,9 +15,8 @@ from msgspec.structs import force_setattr
 from ...exceptions import ManifestError
 from ..objects import KINDS, KubeObject, Pod
 from .builtin import is_built_in
-from .convert import quickly, shared
+from .convert import quickly, shared, spec_of
 from .mismatch import Mismatch, without_kind
-from .podspecs import spec_of
 from .typed import entries
 
 __all__ = ["decode", "decode_kind", "describe"]
@@ -60,9 +60,7 @@ def decode_kind(
 
 
 def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool) -> KubeObject:
-    if kind is not Pod or type(document) is not dict:
-        return quickly(kind, document, strict)
-    found = spec_of(document.get("spec"), strict)
+    found = spec_of(document.get("spec"), strict) if kind is Pod and type(document) is dict else None
     if found is None:
         return quickly(kind, document, strict)
     rest = {name: value for name, value in document.items() if name != "spec"}
@@ -97,16 +95,12 @@ def _each(value: Any, path: Sequence[str], change: Callable[[dict[str, Any]], An
         raise mismatch.under(name) from None
 
 
-def _unpacked(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """For objects with some of their fields in an inner object *name*."""
-
-    def unpack(value: dict[str, Any]) -> dict[str, Any]:
-        inner = value.get(name)
-        if inner is None:
-            return value
-        return {**{key: item for key, item in value.items() if key != name}, **entries(inner)}
-
-    return unpack
+def _unpacked(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    """*value* with the fields that are in an inner object *name*."""
+    inner = value.get(name)
+    if inner is None:
+        return value
+    return {**{key: item for key, item in value.items() if key != name}, **entries(inner)}
 
 
 def _exactly(request: dict[str, Any]) -> dict[str, Any]:
@@ -117,10 +111,10 @@ def _exactly(request: dict[str, Any]) -> dict[str, Any]:
 
 
 _CHANGED: Mapping[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], dict[str, Any]]]] = {
-    "Pod": (("spec", "resourceClaims"), _unpacked("source")),
+    "Pod": (("spec", "resourceClaims"), partial(_unpacked, "source")),
     "ResourceClaim": (("spec", "devices", "requests"), _exactly),
     "ResourceClaimTemplate": (("spec", "spec", "devices", "requests"), _exactly),
-    "ResourceSlice": (("spec", "devices"), _unpacked("basic")),
+    "ResourceSlice": (("spec", "devices"), partial(_unpacked, "basic")),
 }
 
 
@@ -128,10 +122,7 @@ def describe(document: object, kind: str = "") -> str:
     """``Node worker-7``: a document's kind and, if it has one, its name."""
     if not isinstance(document, Mapping):
         return kind or "manifest"
-    metadata = document.get("metadata")
-    kind, name = kind or _text(document.get("kind")), _text(metadata.get("name")) if isinstance(metadata, Mapping) else ""
-    return f"{kind} {name}" if kind and name else kind or name
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    metadata, given = document.get("metadata"), document.get("kind")
+    kind = kind or (given if isinstance(given, str) else "")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{kind} {name}".strip() if name and isinstance(name, str) else kind

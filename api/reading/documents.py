@@ -15,9 +15,7 @@ import attrs
 
 from ...exceptions import ManifestError
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
-from .formats.jsonlists import LongList, is_list_without_kind, long_list
-from .formats.jsonvalues import json_values
-from .formats.repeats import Repeats
+from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .mismatch import shown, without_kind
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
@@ -72,7 +70,13 @@ class File:
             for value, repeats in values:
                 for data in value if isinstance(value, list) else [value]:
                     number += 1
-                    yield _document(data, repeats, f"{self.where}, document {number}", self.found, is_yaml)
+                    place = f"{self.where}, document {number}"
+                    if not isinstance(data, dict):
+                        raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
+                    repeated = repeats.paths(data)
+                    for path in filter(_SWALLOWS.match, repeated):
+                        raise ManifestError(f"{place}: {path}: given twice, expected once; put a line with --- between two objects")
+                    yield Document(data, place, self.found, repeated, is_yaml)
         except ManifestError as error:
             if (found := _TEMPLATE.search(content)) is None:
                 raise
@@ -107,9 +111,9 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
         yield from file.documents()
 
 
-def only_document(path: PathLike, wanted: str, stdin: IO[Any] | None = None) -> Document:
+def only_document(path: PathLike, wanted: str) -> Document:
     """The document of a file that has one, which *wanted* names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    documents = list(read_documents(path, stdin))
+    documents = list(read_documents(path))
     if len(documents) != 1:
         raise ManifestError(f"{path}: expected one {wanted}, got {len(documents)} documents")
     return documents[0]
@@ -171,15 +175,6 @@ def parsed(content: str | bytes, where: str) -> list[Any]:
     """The values of a text, JSON or YAML, within all the bounds that files have. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return [value for value, _ in _values(unpacked(raw, where), where, "")[0]]
-
-
-def _document(data: Any, repeats: Repeats, place: str, found: bool, is_yaml: bool) -> Document:
-    if not isinstance(data, dict):
-        raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
-    repeated = repeats.paths(data)
-    for path in filter(_SWALLOWS.match, repeated):
-        raise ManifestError(f"{place}: {path}: given twice, expected once; put a line with --- between two objects")
-    return Document(data, place, found, repeated, is_yaml)
 
 
 def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, Repeats]], bool]:

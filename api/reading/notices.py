@@ -12,8 +12,7 @@ import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
 from ..record import DocumentRecord, Record
-from .apifields import api_fields, has_only_api_fields
-from .unknownfields import misnamed
+from .unknownfields import api_fields, has_only_api_fields, misnamed
 
 _POD = "Pod "
 
@@ -186,7 +185,7 @@ class Oddities:
     """Takes down what is odd in documents; *is_strict*: refuses it instead."""
 
     is_strict: bool = False
-    notices: list[Notice] = attrs.field(factory=list)
+    notices: list[Notice] = attrs.Factory(list)
 
     def note(self, place: object, what: str, about: str = "") -> None:
         """Warn of a mistake in the object *about*, or raise :class:`~kubeclassic.exceptions.ManifestError`."""

@@ -54,16 +54,17 @@ def reader(annotation: Any, strict: bool = False, words: FieldWords | None = Non
         return _LEAVES[annotation]
     if origin is Annotated:
         return _noted(parts[0], parts[1:], strict)
-    if origin in (Union, UnionType) and len(parts) == 2:
-        return _LEAVES[parts[0] | parts[1]]
     if origin in (Union, UnionType):
-        return reader(parts[0], strict, words)
+        return _LEAVES[parts[0] | parts[1]] if len(parts) == 2 else reader(parts[0], strict, words)
     if origin is tuple:
-        return list_of(reader(parts[0], strict, words), _null_item(parts[0]))
+        item = parts[0]
+        is_text = item is str or (get_origin(item) is Annotated and get_args(item)[0] is str)
+        null: Any = "" if is_text else item() if is_value(item) and item not in _NEVER_NULL else None
+        return list_of(reader(item, strict, words), null)
     if origin is Map:
         return _map_of(reader(parts[0], strict), _NULLS.get(parts[0]))
     if is_value(annotation):
-        return _record(annotation, strict, words)
+        return record(annotation, table_of(annotation, strict, words))
     raise TypeError(f"got the annotation {annotation}, which has no reader")
 
 
@@ -79,17 +80,6 @@ def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
             case Meta(ge=int(least), le=int(most)):
                 return whole_in(least, most)
     return reader(annotation, strict)
-
-
-def _null_item(annotation: Any) -> Any:
-    """The value for a null item of a list; None: it is refused."""
-    if annotation is str or (get_origin(annotation) is Annotated and get_args(annotation)[0] is str):
-        return ""
-    return annotation() if is_value(annotation) and annotation not in _NEVER_NULL else None
-
-
-def _record(kind: Any, strict: bool, words: FieldWords | None) -> Reader[Any]:
-    return record(kind, table_of(kind, strict, words))
 
 
 def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -> Table:
@@ -226,10 +216,6 @@ def one_of(allowed: OneOf) -> Reader[str]:
     return read_word
 
 
-def _anything(value: Any) -> Any:
-    return value
-
-
 _LEAVES: Mapping[Any, Reader[Any]] = {
     str: text,
     bool: flag,
@@ -238,7 +224,7 @@ _LEAVES: Mapping[Any, Reader[Any]] = {
     Quantity: quantity,
     IntOrString: lambda value: value if isinstance(value, str) else whole(value),
     Mapping[str, Any]: entries,
-    Any: _anything,
+    Any: lambda value: value,
 }
 _NULLS: Mapping[Any, Any] = {str: "", Quantity: Quantity()}
 """The values of maps that may be null -> what they are then."""

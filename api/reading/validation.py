@@ -7,6 +7,7 @@ under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -14,10 +15,9 @@ import attrs
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
-from ..objects.nodes import Taint
-from ..objects.pods import Container, Toleration, TopologySpreadConstraint, Volume
+from ..objects.pods import Container, Taint, Toleration, TopologySpreadConstraint, Volume
 from ..objects.quantity import MAX_INT64, Quantity, round_away
-from ..objects.selectors import Affinity, LabelSelector, NodeAffinity, NodeSelectorTerm, PodAffinity, PodAffinityTerm, Requirement
+from ..objects.selectors import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
 from .decode import decode_kind
 from .mismatch import shown
 
@@ -36,7 +36,7 @@ class CountsAs(str):
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 
-    _fine: dict[tuple[int, ...], Any] = attrs.field(factory=dict)
+    _fine: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
         """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""
@@ -61,13 +61,11 @@ class Validation:
         templates = [(f"{spec}.template", "Pod", found.get("template"))]
         listed = claims if isinstance(claims, list) else ()
         templates += [(f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim) for i, claim in enumerate(listed)]
-        return [text for path, kind, template in templates for text in self._in_template(path, kind, template)]
-
-    def _in_template(self, path: str, kind: str, template: Any) -> list[str]:
-        try:
-            return self.refused(decode_kind(kind, template), f"{path}.") if isinstance(template, Mapping) else []
-        except ManifestError:
-            return []
+        told = []
+        for path, kind, template in templates:
+            with suppress(ManifestError):
+                told += self.refused(decode_kind(kind, template), f"{path}.") if isinstance(template, Mapping) else []
+        return told
 
 
 _Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Told]]"
@@ -181,32 +179,21 @@ def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -
 
 def _affinity(affinity: Affinity, path: str) -> Told:
     if affinity.node_affinity is not None:
-        yield from _node_affinity(affinity.node_affinity, f"{path}.nodeAffinity")
+        where, required = f"{path}.nodeAffinity", affinity.node_affinity.required
+        if required is not None and not required.node_selector_terms:
+            yield f"{where}.{_REQUIRED}.nodeSelectorTerms: expected one at least, got none"
+        for index, term in enumerate(() if required is None else required.node_selector_terms):
+            yield from _node_term(term, f"{where}.{_REQUIRED}.nodeSelectorTerms[{index}]")
+        for index, one in enumerate(affinity.node_affinity.preferred):
+            yield from _weight(one.weight, f"{where}.{_PREFERRED}[{index}]")
+            yield from _node_term(one.preference, f"{where}.{_PREFERRED}[{index}].preference")
     for name, found in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
-        if found is not None:
-            yield from _pod_affinity(found, f"{path}.{name}")
-
-
-def _node_affinity(affinity: NodeAffinity, path: str) -> Told:
-    required = affinity.required
-    if required is not None:
-        if not required.node_selector_terms:
-            yield f"{path}.{_REQUIRED}.nodeSelectorTerms: expected one at least, got none"
-        for index, term in enumerate(required.node_selector_terms):
-            yield from _node_term(term, f"{path}.{_REQUIRED}.nodeSelectorTerms[{index}]")
-    for index, preferred in enumerate(affinity.preferred):
-        place = f"{path}.{_PREFERRED}[{index}]"
-        yield from _weight(preferred.weight, place)
-        yield from _node_term(preferred.preference, f"{place}.preference")
-
-
-def _pod_affinity(affinity: PodAffinity, path: str) -> Told:
-    for index, term in enumerate(affinity.required):
-        yield from _pod_term(term, f"{path}.{_REQUIRED}[{index}]")
-    for index, preferred in enumerate(affinity.preferred):
-        place = f"{path}.{_PREFERRED}[{index}]"
-        yield from _weight(preferred.weight, place)
-        yield from _pod_term(preferred.pod_affinity_term, f"{place}.podAffinityTerm")
+        for index, required_term in enumerate(() if found is None else found.required):
+            yield from _pod_term(required_term, f"{path}.{name}.{_REQUIRED}[{index}]")
+        for index, preferred in enumerate(() if found is None else found.preferred):
+            place = f"{path}.{name}.{_PREFERRED}[{index}]"
+            yield from _weight(preferred.weight, place)
+            yield from _pod_term(preferred.pod_affinity_term, f"{place}.podAffinityTerm")
 
 
 def _weight(weight: int, path: str) -> Told:

@@ -1,6 +1,7 @@
 """Objects in JSON form: the manifest that they came from, with all that they say otherwise now.
 
 An object can differ from its manifest: it got defaults, a node, a nomination. What it says itself counts, and the rest stays as it came.
+And ResourceClaims as the API server takes them, in any version of resource.k8s.io: these fields are the same in all.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ..objects import KubeObject, Pod
+from ..objects import AllocationResult, KubeObject, Pod, ResourceClaim
 from ..objects.metadata import attributes, is_value, json_names
 from ..objects.quantity import Quantity
 from ..reading.decode import decode_kind
@@ -76,4 +77,65 @@ def _with_items(given: Json, was: Any, now: tuple[Any, ...]) -> list[Json]:
     for place, held in enumerate(now):
         item, one = named.get(getattr(held, "name", "")) or (before[place] if not named and place < len(before) else (None, None))
         found.append(item if one is not None and one == held else _merged(item, one, held))
+    return found
+
+
+# --- claims to devices -----------------------------------------------------------------------------------------------
+
+NO_CLASSES: Mapping[str, Mapping[str, Any]] = {}
+
+
+def with_finalizers(manifest: Mapping[str, Any], claim: ResourceClaim) -> dict[str, Json]:
+    """The claim of *manifest* with the finalizers of *claim*: for an update of the claim itself, which comes before that of its status."""
+    return {**manifest, "metadata": {**manifest.get("metadata", {}), "finalizers": list(claim.metadata.finalizers)}}
+
+
+def with_status(
+    manifest: Mapping[str, Any], claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]] = NO_CLASSES, names_requests: bool = False
+) -> dict[str, Json]:
+    """The claim of *manifest* with the devices and users of *claim*: for an update of its status. *classes*: manifests, by name.
+
+    With *names_requests* what a class tells drivers names the requests that it is for.
+    """
+    status = dict(manifest.get("status") or {})
+    before = status.pop("allocation", None)
+    status.pop("reservedFor", None)
+    allocation = claim.status.allocation
+    if allocation is not None:
+        since = allocation.allocation_timestamp
+        made = before
+        if made is None:
+            made, config = own_fields(allocation), _config(manifest, allocation, classes, names_requests)
+            made["devices"] = {"results": [], **made.get("devices", {}), **({"config": config} if config else {})}
+        status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
+    else:
+        status.pop("devices", None)
+    users = list(map(own_fields, claim.status.reserved_for))
+    return {**manifest, "status": {**status, **({"reservedFor": users} if users else {})}}
+
+
+def _config(
+    manifest: Mapping[str, Any], allocation: AllocationResult, classes: Mapping[str, Mapping[str, Any]], names_requests: bool
+) -> list[dict[str, Json]]:
+    """What the classes of the requests that were chosen tell drivers, and then what the claim does.
+
+    Upstream: the end of Allocate in structured/internal/experimental/allocator_experimental.go.
+    """
+    devices = manifest.get("spec", {}).get("devices", {})
+    chosen = {one.request.partition("/")[0]: one.request for one in allocation.results}
+    found: list[dict[str, Json]] = []
+    which = ((one, chosen.get(one["name"], "")) for one in devices.get("requests", ()))
+    asked = []
+    for one, name in which:
+        # Its class, or that of the alternative of it that was chosen.
+        alternatives = {f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())}
+        asked.append((alternatives.get(name, one.get("exactly", one)).get("deviceClassName", ""), name or one["name"]))
+    for name in dict.fromkeys(name for name, _ in asked) if names_requests else [name for name, _ in asked]:
+        named = {"requests": [request for other, request in asked if other == name]} if names_requests else {}
+        told = classes.get(name, {}).get("spec", {}).get("config", ())
+        found += [{"source": "FromClass", **one, **named} for one in told]
+    for one in devices.get("config", ()):
+        named = one.get("requests")
+        times = 1 if not named else sum(bool({name, whole} & set(named)) for name, whole in chosen.items())
+        found += [{"source": "FromClaim", **one}] * times
     return found

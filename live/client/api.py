@@ -2,16 +2,20 @@
 
 An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is an :class:`ApiError`.
 Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
-Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go.
+
+Everything in ``live`` that talks to an API server goes through a :class:`Transport`, an interface with one implementation over HTTP, so
+tests can answer in process, with faults. One around another keeps requests below a rate, and measures them.
+Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go; util/flowcontrol/throttle.go;
+tools/metrics.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+from urllib.parse import quote, urlencode
 
 import attrs
 import msgspec
@@ -19,10 +23,229 @@ import msgspec
 from ...api.meaning.durations import duration_text
 from ...api.wire.ownfields import compact_json
 from ...exceptions import KubeclassicError
-from .resources import Resource
-from .transport import CLOSED, RESET, TIMEOUT, Request, Response, Stream, Transport, TransportError
+
+CLOSED, RESET, REFUSED, TIMEOUT, OTHER = "closed", "reset", "refused", "timeout", "other"
+"""Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or another reason."""
+LONGEST_WAIT = 9
+"""Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
+
+
+class TransportError(KubeclassicError):
+    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown.
+
+    *cause* is one of :data:`CLOSED`, :data:`RESET`, :data:`REFUSED`, :data:`TIMEOUT` and :data:`OTHER`.
+    """
+
+    def __init__(self, text: str, cause: str = CLOSED) -> None:
+        super().__init__(text)
+        self.cause = cause
+
+
+@attrs.frozen
+class Request:
+    """One HTTP request. ``path`` begins with ``/``; ``query`` is encoded and has no ``?``."""
+
+    method: str
+    path: str
+    query: str = ""
+    body: bytes = b""
+    headers: Mapping[str, str] = attrs.Factory(dict)
+    timeout: float | None = None
+    """In seconds, for streams between two pieces of the answer; None: the transport's default for answers, none for streams."""
+
+
+@attrs.frozen
+class Response:
+    """A whole answer. The names of ``headers`` are in lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = attrs.Factory(dict)
+
+    @property
+    def retry_after(self) -> float | None:
+        """The header ``Retry-After``, in whole seconds as Go reads it; None without one."""
+        text = self.headers.get("retry-after", "")
+        return float(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_WAIT else None
+
+
+@attrs.frozen
+class Stream:
+    """An answer that goes on: its ``lines`` are the frames of a watch, without line ends.
+
+    The iterator ends when the server closes the stream, and raises :class:`TransportError` when the connection breaks.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    lines: AsyncIterator[bytes]
+
+
+class Transport(Protocol):
+    """Sends requests. Both methods raise :class:`TransportError`; a status such as 404 or 500 is an answer, no error."""
+
+    async def send(self, request: Request) -> Response:
+        """The answer to *request*."""
+        ...
+
+    def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+        """A context with the answer to *request*, line by line. At its end the connection is closed."""
+        ...
+
+
+@attrs.frozen
+class MeasuredRequest:
+    """A request and what came of it."""
+
+    request: Request
+    status: int
+    """0: there was no answer."""
+    seconds: float
+    """Until the answer was there; of a stream, until it began."""
+    is_stream: bool = attrs.field(default=False, kw_only=True)
+
+    def __str__(self) -> str:
+        """It in one line, as a log shows it."""
+        return f"{self.request.method} {self.request.path} {self.status or 'no answer'} in {self.seconds * 1000:.0f} ms"
+
+
+@attrs.define(eq=False)
+class ClientTransport:
+    """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its wait."""
+
+    inner: Transport
+    on_answer: Callable[[MeasuredRequest], None]
+    qps: float = 0.0
+    """No limit if it is not above 0."""
+    burst: int = 0
+    _tokens: float = attrs.field(default=attrs.Factory(lambda self: float(self.burst), takes_self=True), init=False)
+    _counted_at: float = 0.0
+
+    async def send(self, request: Request) -> Response:
+        """The answer to *request*."""
+        began = loop_time()
+        try:
+            await self._turn()
+            answer = await self.inner.send(request)
+        except TransportError:
+            self.on_answer(MeasuredRequest(request, 0, loop_time() - began))
+            raise
+        self.on_answer(MeasuredRequest(request, answer.status, loop_time() - began))
+        return answer
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """A context with the answer to *request*, line by line."""
+        is_answered, began = False, loop_time()
+        try:
+            await self._turn()
+            async with self.inner.stream(request) as stream:
+                is_answered = True
+                self.on_answer(MeasuredRequest(request, stream.status, loop_time() - began, is_stream=True))
+                yield stream
+        except TransportError:
+            if not is_answered:
+                self.on_answer(MeasuredRequest(request, 0, loop_time() - began, is_stream=True))
+            raise
+
+    async def _turn(self) -> None:
+        if self.qps <= 0:
+            return
+        now = loop_time()
+        self._tokens = min(float(max(self.burst, 1)), self._tokens + (now - self._counted_at) * self.qps) - 1
+        self._counted_at = now
+        if self._tokens < 0:
+            await asyncio.sleep(-self._tokens / self.qps)
+
+
+def loop_time() -> float:
+    """The time of the event loop, in seconds that never go back."""
+    return asyncio.get_running_loop().time()
+
+
+# --- resources --------------------------------------------------------------------------------------------------------
+
+@attrs.frozen
+class Resource:
+    """A resource in one version of the API.
+
+    >>> resource("PodDisruptionBudget", "policy/v1").path()
+    '/apis/policy/v1/poddisruptionbudgets'
+    >>> resource("Pod", "v1").path("shop", "web-0", "binding")
+    '/api/v1/namespaces/shop/pods/web-0/binding'
+    """
+
+    kind: str
+    group_version: str
+    """``v1``, ``apps/v1`` and so on."""
+    plural: str
+    is_namespaced: bool = True
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The path of all objects, of those in *namespace*, of one object, or of a part of it."""
+        root = f"/apis/{self.group_version}" if "/" in self.group_version else f"/api/{self.group_version}"
+        inside = ("namespaces", namespace) if namespace and self.is_namespaced else ()
+        words = [*inside, self.plural, *filter(None, (name, subresource))]
+        return "/".join([root, *(quote(word, safe="") for word in words)])
+
+
+_DEVICES = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")
+VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "Node": ("v1",),
+    "Namespace": ("v1",),
+    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
+    "StorageClass": ("storage.k8s.io/v1",),
+    "PersistentVolume": ("v1",),
+    "PersistentVolumeClaim": ("v1",),
+    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "VolumeAttachment": ("storage.k8s.io/v1",),
+    "ResourceClaim": _DEVICES,
+    "ResourceSlice": _DEVICES,
+    "DeviceClass": _DEVICES,
+    "Service": ("v1",),
+    "ReplicationController": ("v1",),
+    "ReplicaSet": ("apps/v1",),
+    "StatefulSet": ("apps/v1",),
+    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
+    "Pod": ("v1",),
+    "ResourceQuota": ("v1",),
+    "LimitRange": ("v1",),
+}
+"""What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first. A server need not have
+every kind."""
+
+KINDS = (*VERSIONS, "ConfigMap", "Endpoints", "Event", "Lease")
+"""The kinds that are read or written."""
+_WITHOUT_NAMESPACE = frozenset({
+    "Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass", "VolumeAttachment", "ResourceSlice",
+    "DeviceClass",
+})  # fmt: skip
+DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
+"""What gate DynamicResourceAllocation adds to what is listed."""
+
+
+def resource(kind: str, group_version: str = "v1") -> Resource:
+    """The resource of a kind in a version of the API.
+
+    Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
+
+    >>> [resource(kind).plural for kind in ("StorageClass", "CSIStorageCapacity", "Endpoints", "Pod")]
+    ['storageclasses', 'csistoragecapacities', 'endpoints', 'pods']
+    """
+    name = kind.lower()
+    plural = f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return Resource(kind, group_version, name if name == "endpoints" else plural, kind not in _WITHOUT_NAMESPACE)
+
+
+PODS, NODES = resource("Pod"), resource("Node")
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
 
 Manifest = dict[str, Any]
+A = TypeVar("A", Response, Response | Stream)
 MOST_TEXT = 500
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
@@ -94,14 +317,6 @@ def read_object(body: bytes) -> Manifest | None:
     return found if isinstance(found, dict) else None
 
 
-def object_of(answer: Response, where: str) -> Manifest:
-    """The object in a good answer. Raises :class:`ApiError` for anything else."""
-    found = read_object(answer.body)
-    if found is None:
-        raise ApiError(answer.status, "", f"{where}: got an answer that is no JSON object")
-    return found
-
-
 def metadata_of(found: Mapping[str, Any]) -> Manifest:
     """The metadata of an object or a list."""
     metadata = found.get("metadata")
@@ -110,15 +325,14 @@ def metadata_of(found: Mapping[str, Any]) -> Manifest:
 
 def error_of(answer: Response) -> ApiError:
     """The error that *answer* is, with or without a Status."""
-    found = read_status(read_object(answer.body))
+    found = _status(read_object(answer.body))
     if found is None or found.kind is None:
         reason = "TooManyRequests" if answer.status == 429 else ""
         return ApiError(answer.status, reason, " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT], answer.retry_after)
     return _error_of_status(answer.status, found, answer.retry_after)
 
 
-def read_status(found: Manifest | None) -> ApiStatus | None:
-    """The Status that *found* is; None if it has not the shape of one."""
+def _status(found: Manifest | None) -> ApiStatus | None:
     try:
         return msgspec.convert(found, ApiStatus)
     except msgspec.ValidationError:
@@ -144,7 +358,7 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
         if not isinstance(found, dict):
             raise ApiError(500, "InternalError", "a frame of the watch has no object")
         if kind == "ERROR":
-            status = read_status(found) or ApiStatus(message="an ERROR event of the watch has no Status")
+            status = _status(found) or ApiStatus(message="an ERROR event of the watch has no Status")
             raise _error_of_status(status.code or 500, status)
         yield WatchEvent(kind, found)
 
@@ -173,20 +387,14 @@ class Retries:
             return None
         if isinstance(outcome, Response):
             return outcome.retry_after if outcome.status == 429 or outcome.status >= 500 else None
-        return WAIT_AFTER_ERROR if outcome.cause in self._causes(request, is_watch) else None
-
-    def _causes(self, request: Request, is_watch: bool) -> tuple[str, ...]:
-        if is_watch:
-            return (CLOSED, RESET, TIMEOUT)
-        if request.method != "GET":
-            return ()
-        return (RESET, CLOSED) if self.after_closed else (RESET,)
+        causes: tuple[str, ...] = (CLOSED, RESET, TIMEOUT)
+        if not is_watch:
+            causes = () if request.method != "GET" else (RESET, CLOSED) if self.after_closed else (RESET,)
+        return WAIT_AFTER_ERROR if outcome.cause in causes else None
 
 
 DEFAULT_RETRIES = Retries()
 
-
-__all__ = ["STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList", "WatchEvent", "WatchOptions"]
 
 STRATEGIC = "application/strategic-merge-patch+json"
 PAGE = 500
@@ -235,7 +443,7 @@ class WatchOptions:
 
 @attrs.frozen
 class Api:
-    """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.transport.TransportError`."""
+    """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.TransportError`."""
 
     transport: Transport
     retries: Retries = DEFAULT_RETRIES
@@ -246,7 +454,7 @@ class Api:
         """All objects, page by page. If the list expires between two pages, it is fetched whole."""
         first = page = await self._page(resource, options, options.resource_version, "")
         items, pages = _items(page), 1
-        while token := _continue(page):
+        while isinstance(token := metadata_of(page).get("continue"), str) and token:
             if (pages := pages + 1) > MOST_PAGES:
                 raise ApiError(200, "", f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages")
             version = options.resource_version if options.keeps_version else ""
@@ -271,7 +479,7 @@ class Api:
         """A context with the events from ``options.resource_version`` on.
 
         The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot be read, and
-        :class:`~.transport.TransportError` if the connection breaks.
+        :class:`~.TransportError` if the connection breaks.
         """
         query = {
             "allowWatchBookmarks": "true" if options.bookmarks else "",
@@ -283,20 +491,24 @@ class Api:
         }
         request = _request("GET", resource.path(), query, timeout=options.timeout + 60.0)
         async with AsyncExitStack() as stack:
-            yield events_of(await self._opened(stack, request))
 
-    async def _opened(self, stack: AsyncExitStack, request: Request) -> Stream:
-        """The stream that answers *request*; *stack* will close it."""
-        attempt = 0
-        while True:
-            attempt += 1
-            async with AsyncExitStack() as trial:
-                outcome = await _tried(trial, self.transport, request)
-                if isinstance(outcome, Stream):
-                    stack.push_async_exit(trial.pop_all())
-                    return outcome
-            if not await self._is_tried_again(request, outcome, attempt, is_watch=True):
-                raise outcome if isinstance(outcome, TransportError) else error_of(outcome)
+            async def open_stream() -> Stream | Response:
+                async with AsyncExitStack() as trial:
+                    stream = await trial.enter_async_context(self.transport.stream(request))
+                    if stream.status == 200:
+                        stack.push_async_exit(trial.pop_all())
+                        return stream
+                    body = b""
+                    async for line in stream.lines:
+                        body += line + b"\n"
+                        if len(body) > LONGEST_REFUSAL:
+                            break
+                    return Response(stream.status, body, stream.headers)
+
+            found = await self._repeated(request, open_stream, is_watch=True)
+            if isinstance(found, Response):
+                raise error_of(found)
+            yield events_of(found)
 
     async def ask(
         self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None,
@@ -325,34 +537,32 @@ class Api:
     # --- requests ---------------------------------------------------------------------------------------------------
 
     async def _call(self, request: Request) -> Manifest:
-        answer = await self.send(request)
+        """The object in a good answer."""
+        answer = await self._repeated(request, lambda: self.transport.send(request))
         if not 200 <= answer.status < 300:
             raise error_of(answer)
-        return object_of(answer, f"{request.method} {request.path}")
+        found = read_object(answer.body)
+        if found is None:
+            raise ApiError(answer.status, "", f"{request.method} {request.path}: got an answer that is no JSON object")
+        return found
 
-    async def send(self, request: Request) -> Response:
-        """The last answer to *request*, which is sent again as :attr:`retries` says."""
+    async def _repeated(self, request: Request, send: Callable[[], Awaitable[A]], *, is_watch: bool = False) -> A:
+        """The last answer to *request*, which *send* sends again as :attr:`retries` says."""
         attempt = 0
         while True:
             attempt += 1
-            outcome: Response | TransportError
+            outcome: A | TransportError
             try:
-                outcome = await self.transport.send(request)
+                outcome = await send()
             except TransportError as error:
                 outcome = error
-            if await self._is_tried_again(request, outcome, attempt):
-                continue
-            if isinstance(outcome, Response):
+            wait = None if isinstance(outcome, Stream) else self.retries.wait(request, outcome, attempt, is_watch=is_watch)
+            if wait is not None:
+                await asyncio.sleep(wait)
+            elif isinstance(outcome, TransportError):
+                raise outcome
+            else:
                 return outcome
-            raise outcome
-
-    async def _is_tried_again(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> bool:
-        """Whether *request* is sent again; then the time for it has come."""
-        wait = self.retries.wait(request, outcome, attempt, is_watch=is_watch)
-        if wait is None:
-            return False
-        await asyncio.sleep(wait)
-        return True
 
 
 def _request(
@@ -367,34 +577,9 @@ def _version(found: Manifest) -> str:
     return str(metadata_of(found).get("resourceVersion") or "")
 
 
-def _continue(found: Manifest) -> str:
-    token = metadata_of(found).get("continue")
-    return token if isinstance(token, str) else ""
-
-
 def _items(found: Manifest) -> list[Manifest]:
     """The objects of a list; upstream writes null where there are none."""
     items = found.get("items")
     if items is not None and not isinstance(items, list):
         raise ApiError(200, "", "got a list whose items are no list")
     return [item for item in items or () if isinstance(item, dict)]
-
-
-async def _tried(stack: AsyncExitStack, transport: Transport, request: Request) -> Stream | Response | TransportError:
-    """The stream that answers *request*; else its answer, whole, or why there is none."""
-    try:
-        stream = await stack.enter_async_context(transport.stream(request))
-        if stream.status == 200:
-            return stream
-        return Response(stream.status, await _refusal(stream), stream.headers)
-    except TransportError as error:
-        return error
-
-
-async def _refusal(stream: Stream) -> bytes:
-    body = b""
-    async for line in stream.lines:
-        body += line + b"\n"
-        if len(body) > LONGEST_REFUSAL:
-            break
-    return body

@@ -7,7 +7,6 @@ client.authentication.k8s.io.
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import math
 import os
@@ -25,7 +24,7 @@ import attrs
 import msgspec
 
 from ...exceptions import KubeclassicError, one_line
-from .transport import OTHER, TransportError
+from .api import OTHER, TransportError
 
 FILES_READ_EVERY = 60.0
 """Seconds after which the file of a token or a certificate is read again: it changes while we run."""
@@ -85,23 +84,13 @@ ANONYMOUS = Fixed()
 """No credentials, or none but a certificate of the kubeconfig."""
 
 
-def token(text: str) -> Fixed:
-    """The credentials of a bearer token."""
-    return Fixed(f"Bearer {text}")
-
-
-def password(user: str, secret: str) -> Fixed:
-    """The credentials of a user with a password."""
-    return Fixed("Basic " + base64.b64encode(f"{user}:{secret}".encode()).decode("ascii"))
-
-
 @attrs.define
 class TokenFile:
     """A bearer token in a file, which is read again every minute and after a refusal."""
 
     path: Path
     _token: str = attrs.field(default="", init=False, repr=False)
-    _read_at: float | None = attrs.field(default=None, init=False)
+    _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
         """The token in the file; if that cannot be read, the last one."""
@@ -140,7 +129,7 @@ class CertificateFiles:
     key: Path
     inner: Credentials = ANONYMOUS
     _pair: tuple[bytes, bytes] | None = attrs.field(default=None, init=False, repr=False)
-    _read_at: float | None = attrs.field(default=None, init=False)
+    _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
         """What *inner* grants, and the certificate and key; if they cannot be read, the last ones."""
@@ -222,8 +211,8 @@ class ExecCredential(msgspec.Struct, rename="camel"):
 class PluginRun:
     """A run of the program, and who waits for it."""
 
-    waiting: list[Future[Grant]] = attrs.field(factory=list)
-    stop: threading.Event = attrs.field(factory=threading.Event)
+    waiting: list[Future[Grant]] = attrs.Factory(list)
+    stop: threading.Event = attrs.Factory(threading.Event)
     """Set to end the program."""
 
 
@@ -245,14 +234,14 @@ class ExecPlugin:
     seconds: float = SECONDS
     """How long it may run, unless it may ask at the terminal."""
     _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
-    _failure: CredentialsError | None = attrs.field(default=None, init=False)
+    _failure: CredentialsError | None = None
     """What the last run ended with, if it gave no grant."""
-    _failed_at: float = attrs.field(default=-math.inf, init=False)
-    _refused_at: float = attrs.field(default=-math.inf, init=False)
-    _expires: float | None = attrs.field(default=None, init=False)
+    _failed_at: float = -math.inf
+    _refused_at: float = -math.inf
+    _expires: float | None = None
     _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     """Held while one of the fields of the last and the present run is read or set."""
-    _run: PluginRun | None = attrs.field(default=None, init=False)
+    _run: PluginRun | None = None
 
     async def grant(self, now: float) -> Grant:
         """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one run."""
@@ -269,7 +258,12 @@ class ExecPlugin:
         try:
             return await asyncio.wrap_future(wanted)
         except asyncio.CancelledError:
-            self._leave(run, wanted)
+            with self._guard:
+                if self._run is run:
+                    run.waiting.remove(wanted)
+                    if not run.waiting:  # it was the last one that waits for the program
+                        run.stop.set()
+                        self._run = None
             raise
 
     def refused(self) -> bool:
@@ -301,21 +295,14 @@ class ExecPlugin:
             else:
                 wanted.set_exception(failure)
 
-    def _leave(self, run: PluginRun, wanted: Future[Grant]) -> None:
-        """One less waits for a run; if it was the last one, the program ends."""
-        with self._guard:
-            if self._run is run:
-                run.waiting.remove(wanted)
-                if not run.waiting:
-                    run.stop.set()
-                    self._run = None
-
     # --- the program ------------------------------------------------------------------------------------------------
 
     def _output(self, stop: threading.Event) -> bytes:
         """What the program prints. It is ended when it prints too much, takes too long, or is not needed any more."""
         asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
-        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(self._question())}
+        spec = {"interactive": self.is_interactive, **({} if self.cluster is None else {"cluster": self.cluster})}
+        question = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
+        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)}
         try:
             process = subprocess.Popen(
                 [self.command, *self.arguments], env=environment, stdin=None if asks else subprocess.DEVNULL, stdout=subprocess.PIPE
@@ -336,7 +323,13 @@ class ExecPlugin:
     def _printed(self, process: subprocess.Popen[bytes], stop: threading.Event, seconds: float) -> bytes:
         """What *process* prints until it ends."""
         found: list[bytes] = []
-        reader = threading.Thread(target=_read_some, args=(process, found), daemon=True)
+
+        def read() -> None:
+            if process.stdout is not None:
+                with process.stdout as stream:
+                    found.append(stream.read(MOST_OUTPUT + 1))
+
+        reader = threading.Thread(target=read, daemon=True)
         reader.start()
         end = time.monotonic() + seconds
         while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
@@ -348,12 +341,6 @@ class ExecPlugin:
             raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, expected an ExecCredential")
         return output
 
-    def _question(self) -> dict[str, Any]:
-        spec: dict[str, Any] = {"interactive": self.is_interactive}
-        if self.cluster is not None:
-            spec["cluster"] = self.cluster
-        return {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
-
     # --- what it prints ---------------------------------------------------------------------------------------------
 
     def _read(self, output: bytes) -> tuple[Grant, float | None]:
@@ -364,7 +351,9 @@ class ExecPlugin:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._error("expected an ExecCredential, got no JSON") from None
         if found.kind != "ExecCredential" or found.api_version != self.api_version:
-            raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {_short(found.api_version)}")
+            given = found.api_version
+            got = "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)  # what holds others may hold a secret
+            raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
         status, expires = found.status, found.status.expiration_timestamp
         token, certificate, key = status.token or "", status.client_certificate_data, status.client_key_data
         if bool(certificate) != bool(key):
@@ -385,15 +374,3 @@ def plugin_of(credentials: Credentials) -> str:
     """The program that *credentials* come from; empty: none."""
     inner = credentials.inner if isinstance(credentials, CertificateFiles) else credentials
     return inner.command if isinstance(inner, ExecPlugin) else ""
-
-
-def _read_some(process: subprocess.Popen[bytes], found: list[bytes]) -> None:
-    """Put what *process* prints into *found*: all of it, or a little more than it may print."""
-    if process.stdout is not None:
-        with process.stdout as stream:
-            found.append(stream.read(MOST_OUTPUT + 1))
-
-
-def _short(value: object) -> str:
-    """A plain value; what holds others may hold a secret."""
-    return "no text" if isinstance(value, dict | list) else one_line(str(value), _LONGEST)

@@ -19,8 +19,8 @@ from urllib.request import getproxies_environment, proxy_bypass
 import attrs
 
 from ...exceptions import KubeclassicError
+from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from .credentials import Access, Grant, KubeconfigError
-from .transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -52,7 +52,7 @@ def user_agent() -> str:
 
 @attrs.define(eq=False)
 class HttpTransport:
-    """A :class:`~.transport.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
+    """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
 
     A request that is answered with 401 is sent once more if the credentials may have been renewed. Raises
     :class:`~.credentials.CredentialsError` and :class:`~.credentials.KubeconfigError` where there are none.
@@ -61,9 +61,9 @@ class HttpTransport:
     access: Access
     agent: str = attrs.field(factory=user_agent)
     wall_clock: Callable[[], float] = time.time
-    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.field(factory=dict, init=False)
+    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
-    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.field(factory=dict, init=False)
+    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.Factory(dict)
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:
@@ -72,10 +72,6 @@ class HttpTransport:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close all connections."""
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             await session.close()
@@ -85,7 +81,13 @@ class HttpTransport:
         timeout = ANSWER_WITHIN if request.timeout is None else request.timeout
         with _told(request, self.access.server):
             async with await self._answer(request, timeout) as answer:
-                return Response(answer.status, await _whole(answer), _headers(answer))
+                body = bytearray()
+                async for piece in answer.content.iter_any():
+                    body += piece
+                    if len(body) > LONGEST_ANSWER:
+                        answer.close()
+                        raise TransportError(f"{answer.method} {answer.url}: got an answer of more than {LONGEST_ANSWER:,} bytes", OTHER)
+                return Response(answer.status, bytes(body), _headers(answer))
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
@@ -140,41 +142,22 @@ class HttpTransport:
         if certificate in self._refused:
             raise self._refused[certificate]
         if certificate not in self._sessions:
+            import aiohttp
+
+            proxy, parts, proxies = self.access.proxy, urlsplit(self.access.server), getproxies_environment()
+            if not proxy and proxies and not proxy_bypass(parts.hostname or "", proxies):
+                proxy = proxies.get(parts.scheme, "")
             try:
-                self._sessions[certificate] = self._connect(certificate)
+                context = tls_context(self.access, certificate)
+                connector = aiohttp.TCPConnector(ssl=context, limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR)
+                session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None)
+                self._sessions[certificate] = session
             except KubeconfigError as error:
                 if self._sessions:  # the files of certificate and key are replaced one after the other: show the pair before
                     return next(reversed(self._sessions.values()))
                 self._refused[certificate] = error  # a context takes long: requests that follow need not make it again
                 raise
         return self._sessions[certificate]
-
-    def _connect(self, certificate: tuple[bytes, bytes] | None) -> aiohttp.ClientSession:
-        import aiohttp
-
-        connector = aiohttp.TCPConnector(ssl=tls_context(self.access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR)
-        proxy = self.access.proxy or _environment_proxy(self.access.server)
-        return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy)
-
-
-def _environment_proxy(server: str) -> str | None:
-    """The proxy that HTTPS_PROXY and the like name for *server*, unless NO_PROXY excepts it."""
-    parts, proxies = urlsplit(server), getproxies_environment()
-    if not proxies or proxy_bypass(parts.hostname or "", proxies):
-        return None
-    return proxies.get(parts.scheme)
-
-
-async def _whole(answer: aiohttp.ClientResponse) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in answer.content.iter_any():
-        pieces.append(piece)
-        size += len(piece)
-        if size > LONGEST_ANSWER:
-            answer.close()
-            raise TransportError(f"{answer.method} {answer.url}: got an answer of more than {LONGEST_ANSWER:,} bytes", OTHER)
-    return b"".join(pieces)
 
 
 def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
@@ -228,7 +211,11 @@ def _cause(error: BaseException) -> str:
 
     if isinstance(error, TimeoutError):
         return TIMEOUT
-    found = list(_chain(error))
+    found = list[BaseException]()
+    cause: BaseException | None = error
+    while cause is not None:
+        found.append(cause)
+        cause = cause.__cause__ or cause.__context__
     numbers = {one.errno for one in found if isinstance(one, OSError)}
     if errno.ECONNREFUSED in numbers:
         return REFUSED
@@ -238,32 +225,27 @@ def _cause(error: BaseException) -> str:
     return CLOSED if isinstance(error, closed) else OTHER
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """*error* and what caused it."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
 def tls_context(access: Access, certificate: tuple[bytes, bytes] | None) -> ssl.SSLContext:
     """The context for *access*, with the client's *certificate* and key. Raises :class:`~.credentials.KubeconfigError`."""
     if access.is_insecure:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    else:  # the system's certificates take 50 ms to load, and are loaded only where they count
-        context = ssl.create_default_context() if access.ca is None else _trusting(access.ca)
+    elif access.ca is None:  # the system's certificates take 50 ms to load, and are loaded only where they count
+        context = ssl.create_default_context()
+    else:
+        try:
+            context = ssl.create_default_context(cadata=access.ca.decode("ascii"))
+        except (ssl.SSLError, ValueError):
+            raise KubeconfigError("certificate-authority: expected certificates in PEM") from None
     if certificate is not None:
-        _show(context, *certificate)
+        with in_file(certificate[0]) as certificate_file, in_file(certificate[1]) as key_file:
+            try:
+                # No password is said, so that the terminal does not ask for one.
+                context.load_cert_chain(certificate_file, key_file, lambda: "")
+            except (ssl.SSLError, ValueError):
+                raise KubeconfigError("client-certificate: expected a certificate and its key without a password, both in PEM") from None
     return context
-
-
-def _trusting(ca: bytes) -> ssl.SSLContext:
-    """A context that trusts only the certificates *ca*."""
-    try:
-        return ssl.create_default_context(cadata=ca.decode("ascii"))
-    except (ssl.SSLError, ValueError):
-        raise KubeconfigError("certificate-authority: expected certificates in PEM") from None
 
 
 @contextmanager
@@ -278,16 +260,3 @@ def in_file(content: bytes) -> Iterator[str]:
         path = Path(folder, "pem")
         path.write_bytes(content)
         yield str(path)
-
-
-def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    with in_file(certificate) as certificate_file, in_file(key) as key_file:
-        try:
-            context.load_cert_chain(certificate_file, key_file, _no_password)
-        except (ssl.SSLError, ValueError):
-            raise KubeconfigError("client-certificate: expected a certificate and its key without a password, both in PEM") from None
-
-
-def _no_password() -> str:
-    """What is said when a key asks for a password: nothing, so that the terminal does not ask."""
-    return ""

@@ -31,11 +31,10 @@ from .credentials import (
     CertificateFiles,
     Credentials,
     ExecPlugin,
+    Fixed,
     KubeconfigError,
     TokenFile,
     fits_a_header,
-    password,
-    token,
 )
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -56,25 +55,20 @@ def access_to(file: str | Path | None, context: str | None = None, environment: 
         return read_kubeconfig(file, context)
     named = environment.get(VARIABLE, "")
     if named:
-        return _read_all(named, context)
+        files = [file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()]
+        if not files:
+            raise KubeconfigError(f"{VARIABLE}: expected a file that exists, got {one_line(named)}")
+        where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
+        return _Reading(where, _merged(where, [_document(file) for file in files])).access(context)
     if context is not None:
         raise KubeconfigError(f"--context: expected --kubeconfig FILE, or the variable {VARIABLE}, too")
-    return in_cluster(environment=environment)
+    return in_cluster(environment)
 
 
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
     """The access that *context* of the file gives; without one, its current context. Raises :class:`~.credentials.KubeconfigError`."""
     file = Path(path).expanduser()
     return _Reading(str(file), _merged(str(file), [_document(file)])).access(context)
-
-
-def _read_all(named: str, context: str | None) -> Access:
-    """The access of all files that are *named*, with the separator of PATH between them."""
-    files = [file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()]
-    if not files:
-        raise KubeconfigError(f"{VARIABLE}: expected a file that exists, got {one_line(named)}")
-    where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
-    return _Reading(where, _merged(where, [_document(file) for file in files])).access(context)
 
 
 def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -90,12 +84,13 @@ def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, 
     return found
 
 
-def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ) -> Access:
+def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
     """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise KubeconfigError("kubeconfig: expected --kubeconfig FILE, got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set)")
     address = f"[{host}]" if ":" in host else host
+    folder = SERVICE_ACCOUNT
     namespace = folder / "namespace"
     return Access(
         server=f"https://{address}:{port}",
@@ -146,25 +141,15 @@ def _bytes_of(file: Path, where: str = "") -> bytes:
         raise KubeconfigError(f"{where}{': ' if where else ''}{file}: {reason}") from None
 
 
-@attrs.frozen
-class _Server:
-    """An address of a kubeconfig, and the user that it names."""
-
-    url: str
-    user: tuple[str, str] | None
-    is_safe: bool
-    """What is sent there cannot be read on the way."""
-
-    @classmethod
-    def of(cls, text: str) -> _Server | None:
-        """The server of ``https://user:password@host:port/path``; None if the text is no such address."""
-        parts = _split(text if "://" in text else f"http://{text}")
-        if parts is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment or "@" in parts.path:
-            return None
-        host = parts.netloc.rpartition("@")[2]
-        user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
-        url = parts._replace(netloc=host).geturl().rstrip("/")
-        return cls(url, user, parts.scheme == "https" or is_loopback(parts.hostname or "")) if fits_a_header(url) else None
+def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
+    """The URL, the user, and whether nobody can read on the way, of ``https://user:password@host:port/path``; None if it is no such one."""
+    parts = _split(text if "://" in text else f"http://{text}")
+    if parts is None or parts.scheme not in _PROXIES or parts.query or parts.fragment or "@" in parts.path:
+        return None
+    host = parts.netloc.rpartition("@")[2]
+    user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
+    url = parts._replace(netloc=host).geturl().rstrip("/")
+    return (url, user, parts.scheme == "https" or is_loopback(parts.hostname or "")) if fits_a_header(url) else None
 
 
 def _split(text: str) -> SplitResult | None:
@@ -188,6 +173,10 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return (mapped or found).is_loopback
+
+
+def _password(user: str, secret: str) -> Fixed:
+    return Fixed("Basic " + base64.b64encode(f"{user}:{secret}".encode()).decode("ascii"))
 
 
 def _is_word(value: object) -> bool:
@@ -225,39 +214,33 @@ class _Reading:
         certificate, key = self._data(user, "client-certificate", who), self._data(user, "client-key", who)
         if (certificate is None) != (key is None):
             raise self._error(f"{who}: expected client-certificate and client-key together, got one of them")
-        server = self._server(cluster)
+        given = self._text(cluster, "server", "cluster")
+        server = _server(given)
+        if server is None:
+            raise self._error(f"cluster: server: expected https://HOST:PORT, got {_shown(given)}")
+        url, named, is_safe = server
         credentials = self._credentials(user, cluster, who)
-        if credentials is ANONYMOUS and server.user is not None:
-            credentials = password(*server.user)
+        if credentials is ANONYMOUS and named is not None:
+            credentials = _password(*named)
         files = [self._text(user, field, who) for field in ("client-certificate", "client-key") if not user.get(f"{field}-data")]
         if certificate is not None and len(files) == 2:
             credentials = CertificateFiles(Path(files[0]), Path(files[1]), credentials)
+        name, proxy = self._text(cluster, "tls-server-name", "cluster"), self._text(cluster, "proxy-url", "cluster")
+        parts = _split(proxy)
+        if proxy and (parts is None or parts.scheme not in _PROXIES):
+            raise self._error(f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(proxy)}")
         return Access(
-            server=server.url,
+            server=url,
             ca=ca,
             is_insecure=is_insecure,
-            server_name=self._text(cluster, "tls-server-name", "cluster"),
-            proxy=self._proxy(cluster),
+            server_name=name,
+            proxy=proxy,
             certificate=(certificate, key) if certificate is not None and key is not None else None,
             headers=self._impersonation(user, who),
             # As clientcmd does: what is sent without TLS can be read on the way.
-            credentials=credentials if server.is_safe else ANONYMOUS,
+            credentials=credentials if is_safe else ANONYMOUS,
             namespace=namespace,
         )
-
-    def _server(self, cluster: Mapping[str, Any]) -> _Server:
-        given = self._text(cluster, "server", "cluster")
-        found = _Server.of(given)
-        if found is None:
-            raise self._error(f"cluster: server: expected https://HOST:PORT, got {_shown(given)}")
-        return found
-
-    def _proxy(self, cluster: Mapping[str, Any]) -> str:
-        given = self._text(cluster, "proxy-url", "cluster")
-        parts = _split(given)
-        if given and (parts is None or parts.scheme not in _PROXIES):
-            raise self._error(f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(given)}")
-        return given
 
     # --- who asks ---------------------------------------------------------------------------------------------------
 
@@ -267,9 +250,9 @@ class _Reading:
         if file := self._text(user, "tokenFile", who):
             return TokenFile(Path(file))
         if given := self._text(user, "token", who):
-            return token(self._for_header(given, f"{who}: token"))
+            return Fixed(f"Bearer {self._for_header(given, f'{who}: token')}")
         if name := self._text(user, "username", who):
-            return password(name, self._text(user, "password", who))
+            return _password(name, self._text(user, "password", who))
         return self._plugin(user["exec"], cluster, f"{who}: exec") if user.get("exec") else ANONYMOUS
 
     def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:

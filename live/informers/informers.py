@@ -20,9 +20,29 @@ from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
 from ...core.release import ClientCells, Release
 from ...exceptions import ManifestError
-from ..client.api import NOT_THERE, PAGE, Api, ApiError, ListOptions, Manifest, Retries, WatchEvent, WatchOptions, metadata_of
-from ..client.resources import DEVICE_KINDS, VERSIONS, Resource, resource
-from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError, loop_time
+from ..client.api import (
+    CLOSED,
+    DEVICE_KINDS,
+    NOT_THERE,
+    PAGE,
+    REFUSED,
+    RESET,
+    TIMEOUT,
+    VERSIONS,
+    Api,
+    ApiError,
+    ListOptions,
+    Manifest,
+    Resource,
+    Retries,
+    Transport,
+    TransportError,
+    WatchEvent,
+    WatchOptions,
+    loop_time,
+    metadata_of,
+    resource,
+)
 
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
@@ -47,8 +67,8 @@ class Store:
     handler: Handler
     report: Callable[[str], None]
     """Is told of objects that cannot be decoded, one line each."""
-    _objects: dict[str, KubeObject] = attrs.field(factory=dict)
-    _unreadable: set[str] = attrs.field(factory=set)
+    _objects: dict[str, KubeObject] = attrs.Factory(dict)
+    _unreadable: set[str] = attrs.Factory(set)
     """Keys of objects that were reported."""
 
     def __len__(self) -> int:
@@ -154,13 +174,13 @@ class Reflector:
     """Is told of lists and watches that failed, one line each."""
     field_selector: str = ""
     sends_duration: bool = True
-    synced: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    synced: asyncio.Event = attrs.Factory(asyncio.Event)
     """Set after the first list."""
-    resource_version: str = attrs.field(default="", init=False)
+    resource_version: str = ""
     """The last one seen."""
-    is_absent: bool = attrs.field(default=False, init=False)
+    is_absent: bool = False
     """The server does not have the resource in any version."""
-    lost_at: float | None = attrs.field(default=None, init=False)
+    lost_at: float | None = None
     """When the server began to answer no more; None: it answers."""
     _heard_at: float | None = None
     """When this watch last had an event, if it had a bookmark; None: the server may send none."""
@@ -196,46 +216,42 @@ class Reflector:
         try:
             await self._list()
         except ApiError as error:
-            if error.status != NOT_THERE or len(VERSIONS[self.resource.kind]) == 1:
+            versions, before = VERSIONS[self.resource.kind], self.resource.group_version
+            if error.status != NOT_THERE or len(versions) == 1:
                 raise
-            found = await self._version_there()
-            if found is None and not self.is_absent and self.synced.is_set():
+            # The newest version that the server has; None if it has none.
+            found = None
+            for version in versions:
+                if found is None and self.resource.plural in await self.api.offered(version):
+                    found = version
+            if found == before or (found is None and not self.is_absent and self.synced.is_set()):
                 raise  # There were some, so this may be a fault that passes.
-            if found == self.resource.group_version:
-                raise
-            await self._turn_to(found)
-        else:
-            self.is_absent = False
-
-    async def _version_there(self) -> str | None:
-        """The newest version that the server has; None if it has none."""
-        for version in VERSIONS[self.resource.kind]:
-            if self.resource.plural in await self.api.offered(version):
-                return version
-        return None
-
-    async def _turn_to(self, version: str | None) -> None:
-        """Take *version* from now on; None: there are no objects."""
-        if version is None:
-            if not self.is_absent:
-                self.report(f"{self.resource.plural}: the API server has none, so there are none")
-            self.is_absent, self.lost_at = True, None
-            self.synced.set()
-            return
-        before, self.resource = self.resource.group_version, attrs.evolve(self.resource, group_version=version)
-        self.report(f"{self.resource.plural}: the API server has no {before}, so {version} is read")
-        await self._list()
+            if found is None:
+                if not self.is_absent:
+                    self.report(f"{self.resource.plural}: the API server has none, so there are none")
+                self.is_absent, self.lost_at = True, None
+                self.synced.set()
+                return
+            self.resource = attrs.evolve(self.resource, group_version=found)
+            self.report(f"{self.resource.plural}: the API server has no {before}, so {found} is read")
+            await self._list()
         self.is_absent = False
 
     async def _list(self) -> None:
-        asked = self._list_version()
+        relists, asked = self.cells.relists_from_last, self.resource_version
+        if not relists or not asked:
+            asked = "0"
+        if self._is_unavailable:
+            asked = ""
+        whole = 0 if asked not in ("", "0") and not self._is_paged else PAGE
+        options = ListOptions(asked, whole, self.field_selector, keeps_version=not relists)
         try:
-            found = await self.api.list(self.resource, self._options(asked))
+            found = await self.api.list(self.resource, options)
         except ApiError as error:
-            if not self.cells.relists_from_last or not (error.is_expired or error.is_version_too_large):
+            if not relists or not (error.is_expired or error.is_version_too_large):
                 raise
             self._is_unavailable = True
-            found = await self.api.list(self.resource, attrs.evolve(self._options(asked), resource_version=""))
+            found = await self.api.list(self.resource, attrs.evolve(options, resource_version=""))
         if asked == "0" and found.was_paged:
             self._is_paged = True
         self._is_unavailable = False
@@ -243,24 +259,15 @@ class Reflector:
         self.resource_version, self.lost_at = found.resource_version, None
         self.synced.set()
 
-    def _list_version(self) -> str:
-        if not self.cells.relists_from_last or not self.resource_version:
-            return "0" if not self._is_unavailable else ""
-        return "" if self._is_unavailable else self.resource_version
-
-    def _options(self, version: str) -> ListOptions:
-        is_whole = version not in ("", "0") and not self._is_paged
-        keeps = not self.cells.relists_from_last
-        return ListOptions(version, 0 if is_whole else PAGE, self.field_selector, keeps_version=keeps)
-
     # --- watches ----------------------------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
         """Watch, and watch again from the last version seen, until that fails."""
         while True:
-            begin, version = loop_time(), self.resource_version
+            begin, version, timeout = loop_time(), self.resource_version, int(WATCH_AT_LEAST * (self.random() + 1.0))
+            options = WatchOptions(version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector)
             try:
-                async with self.api.watch(self.resource, self._watch_options()) as events:
+                async with self.api.watch(self.resource, options) as events:
                     self.lost_at = self._heard_at = None
                     await self._follow(events)
             except TransportError as error:
@@ -277,10 +284,6 @@ class Reflector:
                 continue
             if loop_time() - begin < SHORT and version == self.resource_version:
                 raise TransportError(f"{self.resource.path()}: the watch ended within a second, without an event")
-
-    def _watch_options(self) -> WatchOptions:
-        timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
-        return WatchOptions(self.resource_version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector)
 
     async def _follow(self, events: AsyncIterator[WatchEvent]) -> None:
         async for event in events:
@@ -375,21 +378,15 @@ class Informers:
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:
-        api = Api(self.transport, retries_of(self.cells))
-        self.reflectors = {kind: self._reflector(api, kind) for kind in self.cells.resources}
-
-    def _reflector(self, api: Api, kind: str) -> Reflector:
-        is_pods = kind == "Pod"
-        return Reflector(
-            api,
-            resource(kind, self.cells.resources[kind]),
-            Store(kind, self.handler, self.report),
-            self.cells,
-            self.random,
-            self.report,
-            field_selector=self.cells.pod_selector if is_pods else "",
-            sends_duration=self.cells.pods_send_duration if is_pods else self.cells.sends_duration,
-        )
+        api, cells, reflectors = Api(self.transport, retries_of(self.cells)), self.cells, dict[str, Reflector]()
+        for kind, version in cells.resources.items():
+            store, is_pods = Store(kind, self.handler, self.report), kind == "Pod"
+            reflectors[kind] = Reflector(
+                api, resource(kind, version), store, cells, self.random, self.report,
+                field_selector=cells.pod_selector if is_pods else "",
+                sends_duration=cells.pods_send_duration if is_pods else cells.sends_duration,
+            )  # fmt: skip
+        self.reflectors = reflectors
 
     async def run(self) -> None:
         """List and watch until this is cancelled."""
@@ -416,7 +413,3 @@ class Informers:
         """Wait until every kind has been listed once."""
         for reflector in self.reflectors.values():
             await reflector.synced.wait()
-
-    def store(self, kind: str) -> Store:
-        """The objects of *kind*, one of the cells' resources."""
-        return self.reflectors[kind].store

@@ -38,10 +38,6 @@ class LogSettings:
     form: str = TEXT_LINES
 
 
-def _nowhere(line: str) -> None:
-    """The default: no line is written."""
-
-
 def to_standard_error(line: str) -> None:
     """Write *line* to standard error, where nothing else looks after it."""
     sys.stderr.write(f"{line}\n")
@@ -51,12 +47,12 @@ def to_standard_error(line: str) -> None:
 class Log:
     """The log of one process. *write* gets each finished line; it may be called from several threads."""
 
-    write: Callable[[str], None] = _nowhere
+    write: Callable[[str], None] = lambda line: None
     settings: LogSettings = LogSettings()
     wall: Callable[[], float] = time.time
     _told: str = ""
-    _recent: dict[str, float] = attrs.field(factory=dict)
-    _lock: Lock = attrs.field(factory=Lock)
+    _recent: dict[str, float] = attrs.Factory(dict)
+    _lock: Lock = attrs.Factory(Lock)
 
     def info(self, text: str, level: int = 0) -> None:
         """Something happened; *level* is how much one has to want to know."""
@@ -92,30 +88,15 @@ class Log:
         return level <= self.settings.level
 
     def _line(self, severity: str, text: str, level: int) -> None:
-        frame = sys._getframe(_CALLER)
-        file, number = PurePath(frame.f_code.co_filename), frame.f_lineno
+        frame, now = sys._getframe(_CALLER), self.wall()
+        file = PurePath(frame.f_code.co_filename)
         if self.settings.form == JSON_LINES:
-            self.write(json_line(self.wall(), severity, level, f"{file.parent.name}/{file.name}:{number}", text))
+            caller = f"{file.parent.name}/{file.name}:{frame.f_lineno}"
+            record = {"ts": round(now * 1000, 3), "severity": severity, "caller": caller, "msg": text}
+            if severity == INFO:
+                record["v"] = level
+            self.write(json.dumps(record, separators=(",", ":")))
         else:
-            self.write(text_line(self.wall(), severity, f"{file.name}:{number}", text))
-
-
-def text_line(seconds: float, severity: str, place: str, text: str) -> str:
-    """A line in klog's form, in local time; what a terminal would obey is escaped.
-
-    >>> line = text_line(0.25, "WARNING", "election.py:7", "a\\tb")
-    >>> line[0], line.partition(".")[2][:6], line.partition(" election")[2]
-    ('W', '250000', '.py:7] a\\\\tb')
-    """
-    when = datetime.fromtimestamp(seconds).strftime("%m%d %H:%M:%S.%f")
-    return f"{severity[0]}{when} {os.getpid():7} {place}] {visible(text)}"
-
-
-def json_line(seconds: float, severity: str, level: int, place: str, text: str) -> str:
-    """A line of JSON; the time is in milliseconds since 1970.
-
-    >>> json_line(0.25, "INFO", 2, "scheduler/election.py:7", "a")
-    '{"ts":250.0,"severity":"INFO","caller":"scheduler/election.py:7","msg":"a","v":2}'
-    """
-    record = {"ts": round(seconds * 1000, 3), "severity": severity, "caller": place, "msg": text, "v": level}
-    return json.dumps({key: value for key, value in record.items() if key != "v" or severity == INFO}, separators=(",", ":"))
+            when = datetime.fromtimestamp(now).strftime("%m%d %H:%M:%S.%f")
+            # In klog's form, in local time; what a terminal would obey is escaped.
+            self.write(f"{severity[0]}{when} {os.getpid():7} {file.name}:{frame.f_lineno}] {visible(text)}")

@@ -135,6 +135,7 @@ _OPERATIONS = {
     "predicate_evaluation": Feed.PREDICATES, "priority_evaluation": Feed.PRIORITIES, "preemption_evaluation": Feed.PREEMPTION,
     "binding": Feed.BINDING,
 }  # fmt: skip
+_EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_evaluation"}
 _MOST_ATTEMPTS = 15
 
 
@@ -146,15 +147,11 @@ class Metering:
     """The schedulerName of the pod that is being tried."""
     _since: float = 0.0
     """When the last part ended."""
-    _parts: dict[Phase, str] = attrs.field(factory=dict)
+    _parts: dict[Phase, str] = attrs.Factory(dict)
     """The parts of the cycle so far, with their statuses."""
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*; here nothing is."""
-
-    def incoming(self, queue: str, event: str) -> None:
-        """A pod came into *queue* because of *event*."""
-        self.feed(Feed.INCOMING, 1, queue=queue, event=event)
 
     # --- a cycle ----------------------------------------------------------------------------------------------------
 
@@ -178,14 +175,9 @@ class Metering:
             self._measured(part, status, seconds)
 
     def _measured(self, part: Phase, status: str, seconds: float) -> None:
-        self._point(part.value, status, self._profile, seconds)
-        if status == SUCCESS and part is Phase.FILTER:
-            self._operation("predicate_evaluation", seconds)
-        elif status == SUCCESS and part is Phase.SCORE:
-            self._operation("priority_evaluation", seconds)
-
-    def _point(self, name: str, status: str, profile: str, seconds: float) -> None:
-        self.feed(Feed.POINT, seconds, extension_point=name, status=status, profile=profile)
+        self.feed(Feed.POINT, seconds, extension_point=part.value, status=status, profile=self._profile)
+        if status == SUCCESS and part in _EVALUATIONS:
+            self._operation(_EVALUATIONS[part], seconds)
 
     def _operation(self, name: str, seconds: float) -> None:
         self.feed(_OPERATIONS[name], seconds)
@@ -201,7 +193,7 @@ class Metering:
         parts, took = self._parts, time.perf_counter() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
-            self._point(Phase.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)
+            self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
             if decision.preemption is not None:
                 self._operation("preemption_evaluation", took)
         elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
@@ -223,12 +215,6 @@ class Metering:
         if plan.node is not None:
             self.feed(Feed.VICTIMS, len(plan.victims))
 
-    def preempted_beside(self, seconds: float, *, is_failed: bool) -> None:
-        """Victims were deleted beside the cycles, or could not be."""
-        result = "error" if is_failed else "success"
-        self.feed(Feed.BACKGROUND_TIME, seconds, result=result)
-        self.feed(Feed.BACKGROUND, 1, result=result)
-
     # --- its binding ------------------------------------------------------------------------------------------------
 
     def bound(self, item: QueuedPod, now: float, began: float, asked: float) -> None:
@@ -244,15 +230,3 @@ class Metering:
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""
         self._attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)
-
-    def point(self, pod: Pod, name: str, status: str, seconds: float) -> None:
-        """A part of a binding ended, ``PreBind`` or ``Bind``, with its status, such as ``Success``."""
-        self._point(name, status, pod.spec.scheduler_name or DEFAULT_SCHEDULER, seconds)
-
-    def permitted(self, result: str, seconds: float) -> None:
-        """A pod's wait for Permit plugins ended: ``Success`` or ``Unschedulable``."""
-        self.feed(Feed.PERMIT, seconds, result=result)
-
-    def volumes(self, seconds: float, *, is_failed: bool) -> None:
-        """The volumes of a pod were bound, or could not be."""
-        self.feed(Feed.VOLUME_ERROR if is_failed else Feed.VOLUME, 1 if is_failed else seconds, operation="bind")

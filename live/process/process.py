@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,17 @@ from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...framework.schedulerspec import SchedulerSpec
-from ..client.api import Api
+from ..client.api import Api, ClientTransport, MeasuredRequest, Transport
 from ..client.credentials import Access
-from ..client.transport import MeasuredRequest, MeasuredTransport, ThrottledTransport, Transport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
 from ..scheduler.flags import Listener, RunSettings, config_maps_of
 from ..scheduler.following import STATUS
-from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
+from ..scheduler.metrics import SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
-from ..scheduler.writes import ClusterApi, DryApi, WireApi
+from ..scheduler.writes import ClusterApi, DryApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
 from .metering import Feed
@@ -78,25 +78,6 @@ async def serving(app: Starlette, listeners: Sequence[Listener]) -> AsyncIterato
         yield urls
 
 
-def bound_words(begun: int, left: int) -> str:
-    """What became of the pods that were being bound: *begun* had a node and were not bound yet, and *left* are so at the end.
-
-    >>> bound_words(0, 0), bound_words(2, 0), bound_words(2, 1)
-    ('no pod was being bound', '2 pods were being bound, none is left', '2 pods were being bound, 1 is left')
-    """
-    if not begun:
-        return "no pod was being bound"
-    return f"{count_of(begun, 'pod')} {'was' if begun == 1 else 'were'} being bound, {left or 'none'} {'are' if left > 1 else 'is'} left"
-
-
-def lease_words(elector: Elector | None, *, led: bool) -> str:
-    """What became of the lease of *elector*, which has ended; *led*: it led until then."""
-    if elector is None:
-        return ""
-    became = "not held" if not led else "kept until it runs out" if elector.has_lock else "given back"
-    return f"lease {elector.lock.place} {became}"
-
-
 def last_line(number: int | None, words: str = "") -> str:
     """The last line of a process that the signal *number* ended, or nothing did but its own end.
 
@@ -131,7 +112,7 @@ class Process:
     """Decisions keep their details."""
     is_dry: bool = False
     """Nothing is written, and so no leader is elected."""
-    log: Log = attrs.field(factory=Log)
+    log: Log = attrs.Factory(Log)
     wall: Callable[[], float] = time.time
     identity: str = attrs.field(factory=new_identity)
     lease_thread: LeaseThread | None = None
@@ -140,7 +121,7 @@ class Process:
     scheduler: LiveScheduler = attrs.field(init=False)
     informers: Informers = attrs.field(init=False)
     elector: Elector | None = attrs.field(init=False, default=None)
-    urls: list[str] = attrs.field(init=False, factory=list)
+    urls: list[str] = attrs.Factory(list)
     """Where it listens, once it does."""
     ending: str = attrs.field(init=False, default="")
     """What was under way at its end, and what became of it, once that is there."""
@@ -169,9 +150,15 @@ class Process:
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
-            events = None if self.is_dry else self._events()
-            self._assemble(self._limited(), events)
-            self.urls = await stack.enter_async_context(serving(self._endpoints(), self.settings.listeners))
+            client = self.settings.client
+            # Each has a client of its own, with a limit of its own.
+            scheduling, telling = (ClientTransport(self.link, self._answered, client.qps, client.burst) for _ in range(2))
+            dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
+            events = None if self.is_dry else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
+            self._assemble(scheduling, events)
+            live = {} if self.elector is None else {"leaderElection": self.elector.fault}
+            ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
+            self.urls = await stack.enter_async_context(serving(endpoints(self.metrics.text, live, ready), self.settings.listeners))
             for url in self.urls:
                 self.log.info(f"listening on {url}")
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
@@ -188,8 +175,7 @@ class Process:
                 left = self.scheduler.under_way
             finally:
                 await _cancelled(main, ended)
-            told = filter(None, (bound_words(begun, left), lease_words(self.elector, led=led)))
-            self.ending = "nothing was written" if self.is_dry else "; ".join(told)
+            self.ending = "nothing was written" if self.is_dry else self._ending(begun, left, led)
             for task in (main, *tasks):
                 if task.done() and not task.cancelled():
                     task.result()
@@ -197,71 +183,57 @@ class Process:
                 self.log.warning(f"{unsent} events are not sent: {LAST_EVENTS:g} seconds were over")
 
     async def _led(self) -> None:
+        async def schedule() -> None:
+            self.log.info("scheduling begins")
+            await self.scheduler.run()
+
         await self.informers.synced()
         self.log.info(SYNCED)
-        if self.elector is None:
-            await self._schedule()
-        else:
-            await self.elector.lead(self._schedule)
+        await (schedule() if self.elector is None else self.elector.lead(schedule))
 
-    async def _schedule(self) -> None:
-        self.log.info("scheduling begins")
-        await self.scheduler.run()
+    def _ending(self, begun: int, left: int, led: bool) -> str:
+        """The ends of the *begun* pods that had a node and were not bound, *left* of them now, and of the lease, if it *led*."""
+        told = "no pod was being bound"
+        if begun:
+            verb, left_verb = "was" if begun == 1 else "were", "are" if left > 1 else "is"
+            told = f"{count_of(begun, 'pod')} {verb} being bound, {left or 'none'} {left_verb} left"
+        elector = self.elector
+        if elector is None:
+            return told
+        became = "not held" if not led else "kept until it runs out" if elector.has_lock else "given back"
+        return f"{told}; lease {elector.lock.place} {became}"
 
     # --- parts ------------------------------------------------------------------------------------------------------
-
-    def _counted(self, link: Transport) -> Transport:
-        return MeasuredTransport(link, self._answered)
 
     def _answered(self, found: MeasuredRequest) -> None:
         self.metrics.request(found, self.server)
         if self.log.shows(REQUESTS):
             self.log.info(str(found), REQUESTS)
 
-    def _limited(self) -> Transport:
-        """A client of its own, with a limit of its own. Upstream: the time of a request includes the wait for its turn."""
-        client = self.settings.client
-        return self._counted(ThrottledTransport(self.link, client.qps, client.burst))
-
-    def _events(self) -> Events:
-        return Events(self._limited(), self.log.warning, lambda: self.metrics.feed(Feed.DROPPED_EVENT, 1), self.wall)
-
     def _assemble(self, link: Transport, events: Events | None) -> None:
-        release = self.engine.release
+        release, metrics = self.engine.release, self.metrics
         self.engine.asks_later = not self.is_dry
         client, told = release.client, Api(link, retries_of(release.client))
-        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api, client.names_device_requests)
-        recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
+        api = DryApi() if self.is_dry else ClusterApi(told, client.device_api, client.names_device_requests)
+        recorder = events or Recorder()
         state = LiveState(
-            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=self.metrics,
+            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=metrics,
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )  # fmt: skip
-        self.engine.on_phase, state.queue.on_incoming = self.metrics.phase_ended, self.metrics.incoming
-        self.scheduler = LiveScheduler(state, self.on_decision, self.details)
-        self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
+        self.engine.on_phase = metrics.phase_ended
+        state.queue.on_incoming = lambda queue, event: metrics.feed(Feed.INCOMING, 1, queue=queue, event=event)
+        self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
-        if events is not None:
-            self.elector = self._elector(events)
-
-    def _elector(self, events: Events) -> Elector | None:
         wanted, thread = self.settings.election, self.lease_thread
-        if wanted is None:
-            return None
-        link = self._counted(self.link if thread is None else thread.link)
-        lock = LeaseLock(link, wanted.namespace, wanted.name, wanted.times.request)
-        elector = Elector(
-            lock, wanted.times, self.identity, events.recorder(self.scheduler_name), self.log,
-            lambda leads: self.metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
-        )  # fmt: skip
-        if thread is not None:
-            elector.apart = thread.run
-        return elector
-
-    def _endpoints(self) -> Starlette:
-        elector = self.elector
-        live = {} if elector is None else {"leaderElection": elector.fault}
-        ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
-        return endpoints(self.metrics.text, live, ready)
+        if events is not None and wanted is not None:
+            own = ClientTransport(self.link if thread is None else thread.link, self._answered)
+            lock = LeaseLock(own, wanted.namespace, wanted.name, wanted.times.request)
+            self.elector = Elector(
+                lock, wanted.times, self.identity, recorder, self.log,
+                lambda leads: metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
+            )  # fmt: skip
+            if thread is not None:
+                self.elector.apart = thread.run
 
 
 async def _cancelled(*tasks: asyncio.Task[Any]) -> None:

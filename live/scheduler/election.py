@@ -34,11 +34,9 @@ import msgspec
 from msgspec.structs import replace
 
 from ...exceptions import KubeclassicError
-from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, metadata_of
+from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, Transport, TransportError, loop_time, metadata_of, resource
 from ..client.credentials import Access
 from ..client.http import HttpTransport
-from ..client.resources import resource
-from ..client.transport import Transport, TransportError, loop_time
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 
@@ -72,7 +70,7 @@ class LeaseLock:
     name: str
     timeout: float
     """Seconds that a request may take."""
-    _found: dict[str, Any] = attrs.field(factory=dict)
+    _found: dict[str, Any] = attrs.Factory(dict)
 
     @property
     def place(self) -> str:
@@ -113,9 +111,6 @@ JITTER = 1.2
 TOLERANCE = 20.0
 """Seconds after the end of its lease after which a leader that has not ended calls itself unhealthy."""
 
-Apart = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
-"""Runs what asks for the lock, perhaps on another thread, and waits for its end."""
-
 
 class LeaderLostError(KubeclassicError):
     """This replica led, and could not renew its lease in time."""
@@ -137,11 +132,6 @@ class LeaseTimes:
         return max(1.0, self.renew / 2)
 
 
-async def _here(work: Coroutine[Any, Any, None]) -> None:
-    """The default: requests for the lock are made on the loop that does the work."""
-    await work
-
-
 def new_identity() -> str:
     """The name of this process among the replicas: that of the host, and something that no other process has."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"
@@ -157,20 +147,21 @@ class Elector:
     lock: LeaseLock
     times: LeaseTimes = LeaseTimes()
     identity: str = attrs.field(factory=new_identity)
-    recorder: Recorder = attrs.field(factory=Recorder)
+    recorder: Recorder = attrs.Factory(Recorder)
     """Told when this replica became the leader."""
-    log: Log = attrs.field(factory=Log)
+    log: Log = attrs.Factory(Log)
     on_change: Callable[[bool], None] = lambda leads: None
     """Told whether this replica leads, at the start and with each change."""
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for the times in the lock."""
-    dice: random.Random = attrs.field(factory=random.Random)
-    apart: Apart = _here
-    leads: bool = attrs.field(default=False, init=False)
+    dice: random.Random = attrs.Factory(random.Random)
+    apart: Callable[[Coroutine[Any, Any, None]], Awaitable[None]] = asyncio.ensure_future
+    """Runs what asks for the lock, perhaps on another thread than that of the work."""
+    leads: bool = False
     _known: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
     _seen: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
-    _known_since: float = attrs.field(default=-math.inf, init=False)
-    _renewed_at: float = attrs.field(default=-math.inf, init=False)
+    _known_since: float = -math.inf
+    _renewed_at: float = -math.inf
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
@@ -209,26 +200,33 @@ class Elector:
         self.on_change(False)
         loop, acquired = asyncio.get_running_loop(), asyncio.Event()
         campaign = asyncio.ensure_future(self.apart(self._campaign(partial(loop.call_soon_threadsafe, acquired.set))))
-        working = asyncio.ensure_future(self._begun(acquired, work))
+
+        async def begun() -> None:
+            await acquired.wait()
+            self._tell("became leader")
+            self.on_change(True)
+            self.log.info(f"successfully acquired lease {self.lock.place}")
+            await work()
+
+        working = asyncio.ensure_future(begun())
         try:
             await asyncio.wait((working, campaign), return_when=asyncio.FIRST_COMPLETED)
             is_lost = campaign.done() and not working.done()
         finally:
-            await _ended(working, campaign)
+            for task in (working, campaign):
+                task.cancel()
+            # What they raise is read later, or told by the loop.
+            await asyncio.gather(working, campaign, return_exceptions=True)
             if self.leads:
-                await self._step_down()
+                self.leads = False
+                self.on_change(False)
+                if self.has_lock:
+                    await self.apart(self._release())
+                self._tell("stopped leading")
         if is_lost:
             campaign.result()
             raise LeaderLostError("lost lease")
         working.result()
-
-    async def _begun(self, acquired: asyncio.Event, work: Callable[[], Awaitable[None]]) -> None:
-        """Wait until the lock is acquired, say so, and do the work."""
-        await acquired.wait()
-        self._tell("became leader")
-        self.on_change(True)
-        self.log.info(f"successfully acquired lease {self.lock.place}")
-        await work()
 
     async def _campaign(self, on_acquired: Callable[[], object]) -> None:
         """Wait until this replica has the lock, then renew it until that fails."""
@@ -237,39 +235,25 @@ class Elector:
             await asyncio.sleep(self.times.retry * (1 + self.dice.random() * JITTER))
         self.leads = True
         on_acquired()
-        await self._keep()
-
-    async def _keep(self) -> None:
         while await self._renew():
             await asyncio.sleep(self.times.retry)
         self.log.warning(f"failed to renew lease {self.lock.place}: timed out waiting for the condition")
 
     async def _renew(self) -> bool:
-        """Whether the lease was renewed within the deadline."""
+        """Whether the lease was renewed within the deadline. Upstream: ticks that come during a try are skipped."""
         try:
             async with asyncio.timeout(self.times.renew):
-                if not await self.attempt():
-                    await self._retry()
+                if await self.attempt():
+                    return True
+                start, tick = loop_time(), 1
+                while True:
+                    tick = max(tick, math.floor((loop_time() - start) / self.times.retry) + 1)
+                    await asyncio.sleep(start + tick * self.times.retry - loop_time())
+                    if await self.attempt():
+                        return True
+                    tick += 1
         except TimeoutError:
             return False
-        return True
-
-    async def _retry(self) -> None:
-        """Try again at each tick, until it works. Upstream: ticks that come during a try are skipped."""
-        start, tick = loop_time(), 1
-        while True:
-            tick = max(tick, math.floor((loop_time() - start) / self.times.retry) + 1)
-            await asyncio.sleep(start + tick * self.times.retry - loop_time())
-            if await self.attempt():
-                return
-            tick += 1
-
-    async def _step_down(self) -> None:
-        self.leads = False
-        self.on_change(False)
-        if self.has_lock:
-            await self.apart(self._release())
-        self._tell("stopped leading")
 
     async def _release(self) -> None:
         """Give the lock back. A renewal that was under way may have been written, so after a refusal the lock is read once more."""
@@ -321,18 +305,14 @@ class Elector:
         if old != self._seen:
             self._seen = old
             self._know(old)
-        if not self.has_lock and self._is_held(old, start):
-            return None
         if self.has_lock:
             mine = replace(mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions)
+        elif old.holder_identity and self._known_since + old.lease_duration_seconds > start:
+            return None  # It names another holder, and has changed within the time that it says itself.
         else:
             mine = replace(mine, lease_transitions=old.lease_transitions + 1)
         await self.lock.update(mine)
         return mine
-
-    def _is_held(self, old: LeaseRecord, start: float) -> bool:
-        """Whether the lock is another one's: it names a holder, and has changed within the time that it says itself."""
-        return bool(old.holder_identity) and self._known_since + old.lease_duration_seconds > start
 
     def _know(self, record: LeaseRecord) -> None:
         self._known, self._known_since = record, loop_time()
@@ -342,13 +322,6 @@ class Elector:
         return datetime.fromtimestamp(self.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-async def _ended(*tasks: asyncio.Future[None]) -> None:
-    """Cancel *tasks* and wait for them; what they raise is read later, or told by the loop."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
 @attrs.define(eq=False)
 class LeaseThread:
     """Runs what asks for the lock. Use it as ``async with``."""
@@ -356,8 +329,8 @@ class LeaseThread:
     access: Access
     link: HttpTransport = attrs.field(init=False)
     """The connection, for what :meth:`run` runs."""
-    _loop: Future[asyncio.AbstractEventLoop] = attrs.field(factory=Future, init=False)
-    _end: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    _loop: Future[asyncio.AbstractEventLoop] = attrs.Factory(Future)
+    _end: asyncio.Event = attrs.Factory(asyncio.Event)
     _thread: Thread = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

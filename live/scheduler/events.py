@@ -17,9 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api, ApiError
-from ..client.resources import resource
-from ..client.transport import Transport, TransportError
+from ..client.api import NOT_THERE, Api, ApiError, Transport, TransportError, resource
 
 EVENTS = resource("Event")
 LOOK = 0.01
@@ -45,31 +43,11 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 About: TypeAlias = Pod | Reference
 
 
-def reference(about: About) -> Reference:
-    """The reference to *about*."""
-    if isinstance(about, Reference):
-        return about
-    meta = about.metadata
-    return Reference(
-        kind="Pod", api_version="v1", namespace=meta.namespace, name=meta.name, uid=meta.uid,
-        resource_version=meta.resource_version,
-    )  # fmt: skip
-
-
-def _nowhere(component: str, about: About, type: str, reason: str, text: str) -> None:
-    """The default: events are lost."""
-
-
-@attrs.frozen
 class Recorder:
-    """Takes events in the name of a *component* and gives them to *put*. It never waits and never fails."""
-
-    component: str = ""
-    put: Callable[[str, About, str, str, str], None] = _nowhere
+    """Takes events; it never waits and never fails. This one loses them."""
 
     def event(self, about: About, type: str, reason: str, text: str) -> None:
         """Record what happened to *about*. *type* is ``Normal`` or ``Warning``."""
-        self.put(self.component, about, type, reason, text)
 
 
 class CoreEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -89,12 +67,6 @@ class CoreEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reporting_component: str
     reporting_instance: str = ""
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """All that equal events have in common."""
-        about = replace(self.involved_object, resource_version="")
-        return self.reporting_component, about, self.type, self.reason, self.message
-
 
 def in_seconds(time: float) -> str:
     """A time as the API writes it: in whole seconds, the rest cut off."""
@@ -102,7 +74,7 @@ def in_seconds(time: float) -> str:
 
 
 @attrs.define(eq=False)
-class Events:
+class Events(Recorder):
     """The events of one process. :meth:`run` sends them."""
 
     transport: Transport
@@ -111,20 +83,17 @@ class Events:
     on_drop: Callable[[], None] = lambda: None
     """Called for each event that is lost, as too many wait."""
     wall: Callable[[], float] = time.time
-    _known: OrderedDict[object, CoreEvent] = attrs.field(factory=OrderedDict)
-    _waiting: deque[CoreEvent] = attrs.field(factory=deque)
-    _awake: asyncio.Event = attrs.field(factory=asyncio.Event)
+    component: str = ""
+    """In whose name they are."""
+    _known: OrderedDict[object, CoreEvent] = attrs.Factory(OrderedDict)
+    _waiting: deque[CoreEvent] = attrs.Factory(deque)
+    _awake: asyncio.Event = attrs.Factory(asyncio.Event)
     _last_name: int = 0
     _is_sending: bool = False
     _is_dropping: bool = False
     """Events were lost since the queue was empty."""
 
-    def recorder(self, component: str) -> Recorder:
-        """The recorder of a component."""
-        return Recorder(component, self.put)
-
-    def put(self, component: str, about: About, type: str, reason: str, text: str) -> None:
-        """Take an event; it is lost where too many wait."""
+    def event(self, about: About, type: str, reason: str, text: str) -> None:
         if len(self._waiting) >= MOST_WAITING:
             # Count an event that is lost, and say so, once for all of a burst.
             self.on_drop()
@@ -132,13 +101,19 @@ class Events:
                 self._is_dropping = True
                 self.say(f"Events are dropped: {MOST_WAITING:,} wait to be sent; kubeclassic_events_dropped_total counts them")
             return
-        now, target = self.wall(), reference(about)
+        if isinstance(about, Pod):
+            meta = about.metadata
+            about = Reference(
+                kind="Pod", api_version="v1", namespace=meta.namespace, name=meta.name, uid=meta.uid,
+                resource_version=meta.resource_version,
+            )  # fmt: skip
+        now = self.wall()
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
         self._last_name = max(self._last_name + 1, round(now * 1e9))
-        metadata, told = {"name": f"{target.name}.{self._last_name:x}", "namespace": target.namespace or "default"}, in_seconds(now)
+        metadata, told = {"name": f"{about.name}.{self._last_name:x}", "namespace": about.namespace or "default"}, in_seconds(now)
         self._waiting.append(CoreEvent(
-            metadata=metadata, involved_object=target, type=type, reason=reason, message=text, source={"component": component},
-            reporting_component=component, first_timestamp=told, last_timestamp=told,
+            metadata=metadata, involved_object=about, type=type, reason=reason, message=text, source={"component": self.component},
+            reporting_component=self.component, first_timestamp=told, last_timestamp=told,
         ))  # fmt: skip
         self._awake.set()
 
@@ -148,8 +123,23 @@ class Events:
             await self._awake.wait()
             self._awake.clear()
             while self._waiting:
-                self._is_sending = True
-                await self._deliver(self._counted(self._waiting.popleft()))
+                event, self._is_sending = self._waiting.popleft(), True
+                about = event.involved_object
+                # An event equal to one that was sent before is that one with a higher count.
+                key = event.reporting_component, replace(about, resource_version=""), event.type, event.reason, event.message
+                known = self._known.pop(key, None)
+                if known is not None:
+                    event = replace(event, metadata=known.metadata, first_timestamp=known.first_timestamp, count=known.count + 1)
+                self._known[key] = event
+                if len(self._known) > MOST_REMEMBERED:
+                    self._known.popitem(last=False)
+                for left in reversed(range(MOST_TRIES)):
+                    if await self._is_answered(event):
+                        break
+                    if left:
+                        await asyncio.sleep(PAUSE)
+                else:
+                    self.say(f"Unable to write event '{event.reason}' of {about.namespace}/{about.name} (retry limit exceeded!)")
                 self._is_sending = False
             self._is_dropping = False
 
@@ -160,25 +150,6 @@ class Events:
         while (left := len(self._waiting) + self._is_sending) and loop.time() < end:
             await asyncio.sleep(LOOK)
         return left
-
-    def _counted(self, event: CoreEvent) -> CoreEvent:
-        """*event*, or the equal one that was sent before, with a higher count."""
-        known = self._known.pop(event.key, None)
-        if known is not None:
-            event = replace(event, metadata=known.metadata, first_timestamp=known.first_timestamp, count=known.count + 1)
-        self._known[event.key] = event
-        if len(self._known) > MOST_REMEMBERED:
-            self._known.popitem(last=False)
-        return event
-
-    async def _deliver(self, event: CoreEvent) -> None:
-        for left in reversed(range(MOST_TRIES)):
-            if await self._is_answered(event):
-                return
-            if left:
-                await asyncio.sleep(PAUSE)
-        about = event.involved_object
-        self.say(f"Unable to write event '{event.reason}' of {about.namespace}/{about.name} (retry limit exceeded!)")
 
     async def _is_answered(self, event: CoreEvent) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""

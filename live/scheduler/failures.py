@@ -26,6 +26,7 @@ from ...core.driver import Attempt
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from ..client.api import ApiError
+from ..process.metering import Feed
 from .state import LiveState
 from .writes import NewCondition, patch_status, read_until_answered, status_of, status_patch, with_condition, with_nomination
 
@@ -170,7 +171,10 @@ class FrameworkConsequences(Consequences):
             state.queue.done(pod)
         state.engine.nominations.add(item.pod, nominated, holder=item)
         state.awake.set()
-        state.recorder.event(pod, "Warning", "FailedScheduling", truncated(failure.text))
+        # The note of an event has at most 1024 bytes.
+        text, raw = failure.text, failure.text.encode()
+        text = text if len(raw) <= MAX_NOTE else raw[: MAX_NOTE - 4].decode("utf-8", "ignore") + " ..."
+        state.recorder.event(pod, "Warning", "FailedScheduling", text)
         before = status_of(pod)
         after = with_condition(before, NewCondition(reason=failure.reason, message=failure.text), state.timestamp) or dict(before)
         if nominated is not None:
@@ -186,7 +190,7 @@ class FrameworkConsequences(Consequences):
         await self.tried(pod, what, patch_status(self.state.api, pod, status_patch(before, after)))
 
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
-        state, node_name = self.state, plan.node or ""
+        state = self.state
         spares = state.release.framework.leaving_victims_keep_nominations
         victims = [victim for victim in plan.victims if not (spares and victim.is_terminating)]
         if state.engine.enabled("SchedulerAsyncPreemption"):
@@ -195,21 +199,21 @@ class FrameworkConsequences(Consequences):
                 state.queue.hold_back(pod, True)
                 state.spawn(self._in_background(pod, plan, victims))
             return None
-        error = await self._evict_all(victims, pod, node_name)
+        error = await self._evict(victims, pod, plan)
         if error is None:
             await self._end_nominations(plan)
         return error
 
     async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
-        state, node_name = self.state, plan.node or ""
-        began = state.now()
+        state, began = self.state, self.state.now()
         await self._end_nominations(plan)
-        *others, last = victims
-        error = await self._evict_all(others, pod, node_name)
+        error = await self._evict(victims[:-1], pod, plan)
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
         state.queue.hold_back(pod, False)
-        error = await self._evict(last, pod, node_name) or error
-        state.observer.preempted_beside(state.now() - began, is_failed=error is not None)
+        error = await self._evict(victims[-1:], pod, plan) or error
+        result = "success" if error is None else "error"
+        state.observer.feed(Feed.BACKGROUND_TIME, state.now() - began, result=result)
+        state.observer.feed(Feed.BACKGROUND, 1, result=result)
         if error is not None:
             state.log.warning(f"pod {pod.key}: preemption: {error}")
             await state.free()
@@ -222,37 +226,28 @@ class FrameworkConsequences(Consequences):
             before = status_of(other)
             await self._patch(other, before, with_nomination(before, ""), "cannot end its nomination")
 
-    async def _evict_all(self, victims: Sequence[Pod], preemptor: Pod, node_name: str) -> str | None:
-        outcomes = await asyncio.gather(*(self._evict(victim, preemptor, node_name) for victim in victims))
-        return next((outcome for outcome in outcomes if outcome is not None), None)
-
-    async def _evict(self, victim: Pod, preemptor: Pod, node_name: str) -> str | None:
+    async def _evict(self, victims: Sequence[Pod], preemptor: Pod, plan: Preemption) -> str | None:
+        """Mark and delete *victims* at the same time; answers the first error."""
         state = self.state
-        if not state.binding.preempt(victim, preemptor):
-            await state.leading()
-            try:
-                if state.engine.enabled("PodDisruptionConditions"):
-                    # Upstream: the patch was made from the preemptor's status, and removed conditions and addresses of the victim. Here it
-                    # adds the condition alone.
-                    message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
-                    condition = NewCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
-                    before = status_of(victim)
-                    after = with_condition(before, condition, state.timestamp)
-                    if after is not None:
-                        await patch_status(state.api, victim, status_patch(before, after))
-                await state.api.delete_pod(victim)
-            except ApiError as error:
-                return str(error)
-        self.say(victim, preemptor, node_name)
-        return None
 
+        async def evict(victim: Pod) -> str | None:
+            if not state.binding.preempt(victim, preemptor):
+                await state.leading()
+                try:
+                    if state.engine.enabled("PodDisruptionConditions"):
+                        # Upstream: the patch was made from the preemptor's status, and removed conditions and addresses of the victim.
+                        # Here it adds the condition alone.
+                        message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
+                        condition = NewCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
+                        before = status_of(victim)
+                        after = with_condition(before, condition, state.timestamp)
+                        if after is not None:
+                            await patch_status(state.api, victim, status_patch(before, after))
+                    await state.api.delete_pod(victim)
+                except ApiError as error:
+                    return str(error)
+            self.say(victim, preemptor, plan.node or "")
+            return None
 
-def consequences_of(state: LiveState) -> Consequences:
-    """Those of the generation of the engine."""
-    return FrameworkConsequences(state) if state.engine.profiles else ClassicConsequences(state)
-
-
-def truncated(text: str) -> str:
-    """*text* as long as the note of an event may be, 1024 bytes."""
-    raw = text.encode()
-    return text if len(raw) <= MAX_NOTE else raw[: MAX_NOTE - 4].decode("utf-8", "ignore") + " ..."
+        outcomes = await asyncio.gather(*map(evict, victims))
+        return next((outcome for outcome in outcomes if outcome is not None), None)

@@ -19,11 +19,9 @@ from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import ReadBy, read
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ..client.api import Api, ApiError
+from ..client.api import Api, ApiError, Transport, resource
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
-from ..client.resources import resource
-from ..client.transport import Transport
 from ..process.logs import FORMS, TEXT_LINES, LogSettings
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
 from .election import JITTER, LeaseTimes
@@ -105,13 +103,9 @@ def load_surroundings(file: str) -> Surroundings:
 # --- the flags ------------------------------------------------------------------------------------------------------
 
 
-def _switch(written: str) -> bool | None:
-    return written in TRUE if written in TRUE + FALSE else None
-
-
 _READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
     TEXT: (str, "a text"),
-    BOOL: (_switch, "true or false"),
+    BOOL: (lambda written: written in TRUE if written in TRUE + FALSE else None, "true or false"),
     WHOLE: (int, "a whole number"),
     NUMBER: (float, "a number"),
     DURATION: (parse_duration, "a duration such as 15s"),
@@ -170,7 +164,7 @@ class ElectionSettings:
 
     namespace: str = "kube-system"
     name: str = "kube-scheduler"
-    times: LeaseTimes = attrs.field(factory=LeaseTimes)
+    times: LeaseTimes = attrs.Factory(LeaseTimes)
 
 
 @attrs.frozen(kw_only=True)
@@ -196,7 +190,7 @@ class RunSettings:
     listeners: tuple[Listener, ...] = ()
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
-    logs: LogSettings = attrs.field(factory=LogSettings)
+    logs: LogSettings = attrs.Factory(LogSettings)
 
 
 def read_settings(
@@ -208,7 +202,9 @@ def read_settings(
     Raises :class:`FlagError`, and what :func:`~kubeclassic.live.scheduler.flags.load_surroundings` raises.
     """
     flags, found = Values(given), Surroundings() if config is None else load_surroundings(str(config))
-    connection = found.client_connection
+    connection, form = found.client_connection, flags.of("logging-format", TEXT_LINES)
+    if form not in FORMS:
+        raise _wrong("logging-format", form, " or ".join(FORMS))
     return RunSettings(
         config=str(config or ""),
         client=ClientSettings(
@@ -220,15 +216,8 @@ def read_settings(
         election=None if is_dry else _election(flags, found),
         listeners=tuple(listener for listener in _listeners(flags, found) if not is_dry or PLACES[bool(listener.certificate)] & set(given)),
         longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
-        logs=_logs(flags),
+        logs=LogSettings(level=flags.of("v", 0), form=form),
     )
-
-
-def _logs(flags: Values) -> LogSettings:
-    form = flags.of("logging-format", TEXT_LINES)
-    if form not in FORMS:
-        raise _wrong("logging-format", form, " or ".join(FORMS))
-    return LogSettings(level=flags.of("v", 0), form=form)
 
 
 def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:

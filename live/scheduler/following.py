@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ...core.rule import Algorithm
 from ...exceptions import KubeclassicError
-from ..client.transport import Transport
+from ..client.api import Transport
 from ..informers.informers import Handler, informers_of
 from ..process.logs import Log
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import platform
 from collections import Counter as Tally
-from collections.abc import Callable
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-import attrs
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary, generate_latest
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
+from ..client.api import MeasuredRequest
 from ..client.http import user_agent
-from ..client.transport import MeasuredRequest
 from ..process.metering import CLASSIC, NEWER, SHARED, Feed, Metering, Metric
 from .scheduler import LiveScheduler
 
@@ -29,18 +27,26 @@ class SchedulerMetrics(Metering):
         """The metrics of a release, all 0; *with_process*: those of this process too, where the system has them."""
         super().__init__()
         self.has_profiles: bool = has_profiles
-        self.on_read: Callable[[], None] = lambda: None
-        """Called before the metrics are written, to set what is only known then."""
+        self.scheduler: LiveScheduler | None = None
+        """Of which more is read when the metrics are written."""
         self.registry: CollectorRegistry = CollectorRegistry()
+        self._rejecting: set[tuple[str, str]] = set()
+        """The plugins, with profiles, that had rejected pods at an earlier time."""
         self._fed: dict[Feed, list[tuple[Metric, Instrument]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
-            self._fed.setdefault(metric.feed, []).append((metric, _instrument(metric, self.registry)))
+            more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
+            kind = getattr(prometheus_client, metric.kind)
+            made: Instrument = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
+            for value in metric.starts:
+                made.labels(value)
+            self._fed.setdefault(metric.feed, []).append((metric, made))
         if with_process:
             ProcessCollector(registry=self.registry)
 
     def text(self) -> bytes:
         """What ``/metrics`` answers."""
-        self.on_read()
+        if self.scheduler is not None:
+            self._read(self.scheduler)
         return generate_latest(self.registry)
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
@@ -63,16 +69,30 @@ class SchedulerMetrics(Metering):
         if not found.is_stream:
             self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
 
-
-def _instrument(metric: Metric, registry: CollectorRegistry) -> Instrument:
-    more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
-    made: Instrument = getattr(prometheus_client, metric.kind)(metric.name, metric.help, metric.labels, registry=registry, **more)
-    for value in metric.starts:
-        made.labels(value)
-    return made
-
-
-# --- what is so now -------------------------------------------------------------------------------------------------
+    def _read(self, scheduler: LiveScheduler) -> None:
+        """Set the numbers to what is so now."""
+        engine, queue = scheduler.state.engine, scheduler.state.queue
+        found, gated = queue.pending, 0
+        if found.unschedulable:
+            gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
+        self.feed(Feed.PENDING, found.active, queue="active")
+        self.feed(Feed.PENDING, found.backoff, queue="backoff")
+        self.feed(Feed.PENDING, found.unschedulable - gated, queue="unschedulable")
+        if self.has_profiles:  # releases without profiles have no gated pods
+            self.feed(Feed.PENDING, gated, queue="gated")
+        self.feed(Feed.TASKS, scheduler.under_way, operation="binding")
+        for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
+            self.feed(Feed.CACHE, count, type=kind)
+        self.feed(Feed.BUILD, 1, **build_values(engine.release.version))
+        for name, gate in engine.release.gates.items():
+            self.feed(Feed.GATE, int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
+        # How many pods of the queue each plugin rejected in their last attempts.
+        rejected: Tally[tuple[str, str]] = Tally()
+        for item in queue.entries():
+            rejected.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
+        self._rejecting |= set(rejected)
+        for plugin, profile in self._rejecting:
+            self.feed(Feed.REASON, rejected[plugin, profile], plugin=plugin, profile=profile)
 
 
 def build_values(version: str) -> dict[str, str]:
@@ -87,41 +107,3 @@ def build_values(version: str) -> dict[str, str]:
         "major": major, "minor": minor, "git_version": f"v{ALL_PATCH_LEVELS[version]}+{user_agent().replace('/', '.')}",
         "platform": f"{platform.system().lower()}/{platform.machine()}",
     }  # fmt: skip
-
-
-@attrs.define(eq=False)
-class Gauges:
-    """Feeds *metrics* with what is so now."""
-
-    metrics: SchedulerMetrics
-    scheduler: LiveScheduler
-    _rejecting: set[tuple[str, str]] = attrs.field(factory=set)
-    """The plugins, with profiles, that had rejected pods at an earlier time."""
-
-    def read(self) -> None:
-        """Set the numbers to what is so now."""
-        engine, feed = self.scheduler.state.engine, self.metrics.feed
-        for queue, count in self._pending().items():
-            feed(Feed.PENDING, count, queue=queue)
-        feed(Feed.TASKS, self.scheduler.under_way, operation="binding")
-        for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
-            feed(Feed.CACHE, count, type=kind)
-        feed(Feed.BUILD, 1, **build_values(engine.release.version))
-        for name, gate in engine.release.gates.items():
-            feed(Feed.GATE, int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
-        # How many pods of the queue each plugin rejected in their last attempts.
-        found: Tally[tuple[str, str]] = Tally()
-        for item in self.scheduler.state.queue.entries():
-            found.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
-        for plugin, profile in self._rejecting | set(found):
-            self.metrics.feed(Feed.REASON, found[plugin, profile], plugin=plugin, profile=profile)
-        self._rejecting |= set(found)
-
-    def _pending(self) -> dict[str, int]:
-        """How many pods wait, by queue; releases without profiles have no gated pods."""
-        queue, gated = self.scheduler.state.queue, 0
-        found = queue.pending
-        if found.unschedulable:
-            gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
-        pending = {"active": found.active, "backoff": found.backoff, "unschedulable": found.unschedulable - gated}
-        return pending | ({"gated": gated} if self.metrics.has_profiles else {})

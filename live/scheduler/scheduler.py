@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Pod
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.bindingcycle import Failure
 from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
@@ -25,7 +26,8 @@ from ...exceptions import ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from .failures import Consequences, consequences_of
+from ..process.metering import Feed
+from .failures import ClassicConsequences, Consequences, FrameworkConsequences
 from .state import LiveState
 from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes import is_unknown, read_until_answered
@@ -56,12 +58,13 @@ class LiveScheduler(Driver):
     """How many pods are between a reserved place and their binding."""
     claims: ClaimWork | None = attrs.field(init=False)
     """Writes claims to devices; None where there are none."""
-    is_running: bool = attrs.field(default=False, init=False)
-    is_stopping: bool = attrs.field(default=False, init=False)
+    is_running: bool = False
+    is_stopping: bool = False
 
     def __attrs_post_init__(self) -> None:
-        self.consequences, self.volumes = consequences_of(self.state), VolumeWork(self.state)
         self.victims_leave_first = bool(self.state.engine.profiles)
+        self.consequences = (FrameworkConsequences if self.victims_leave_first else ClassicConsequences)(self.state)
+        self.volumes = VolumeWork(self.state)
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
         for profile in self.state.engine.profiles.values():
@@ -103,7 +106,24 @@ class LiveScheduler(Driver):
         item = state.queue.pop()
         if item is None:
             return False
-        await self._attempt(item)
+        pod = item.pod
+        if pod.is_terminating:
+            state.recorder.event(pod, "Warning", "FailedScheduling", f"skip schedule deleting pod: {pod.key}")
+        if pod.is_terminating or (state.engine.profiles and state.engine.is_assumed(pod)):
+            state.queue.done(pod)
+        else:
+            began = state.now()
+            state.log.info(f"pod {pod.key}: attempt {item.attempts}", ATTEMPTS)
+            state.observer.began(item)
+            decision = await self._decide(item)
+            if self.claims is not None:
+                self.claims.write_beside()
+            took = state.now() - began
+            self.on_decision(decision)
+            state.observer.decided(item, decision, took)
+            if decision.host is None:
+                state.log.info(f"pod {pod.key}: no node: {decision.error}", OUTCOMES)
+            await self.conclude(item, decision, began)
         await asyncio.sleep(0)  # Informers and bindings have their turn.
         return True
 
@@ -133,28 +153,6 @@ class LiveScheduler(Driver):
 
     # --- one pod ----------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, item: QueuedPod) -> None:
-        pod, state = item.pod, self.state
-        if pod.is_terminating:
-            state.recorder.event(pod, "Warning", "FailedScheduling", f"skip schedule deleting pod: {pod.key}")
-            state.queue.done(pod)
-            return
-        if state.engine.profiles and state.engine.is_assumed(pod):
-            state.queue.done(pod)
-            return
-        began = state.now()
-        state.log.info(f"pod {pod.key}: attempt {item.attempts}", ATTEMPTS)
-        state.observer.began(item)
-        decision = await self._decide(item)
-        if self.claims is not None:
-            self.claims.write_beside()
-        took = state.now() - began
-        self.on_decision(decision)
-        state.observer.decided(item, decision, took)
-        if decision.host is None:
-            state.log.info(f"pod {pod.key}: no node: {decision.error}", OUTCOMES)
-        await self.conclude(item, decision, began)
-
     async def _decide(self, item: QueuedPod) -> Decision:
         """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders do not hold others up."""
         state, decide = self.state, partial(self.state.engine.schedule, item.pod, details=self.details)
@@ -177,13 +175,14 @@ class LiveScheduler(Driver):
             self.state.log.info(f"pod {attempt.pod.key}: would be bound to {attempt.host}", OUTCOMES)
         attempt.reserved, attempt.needs_volumes = self.state.now(), self.volumes.is_needed(attempt.pod)
         self.under_way += 1
-        self.state.spawn(self._counted(work))
 
-    async def _counted(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        finally:
-            self.under_way -= 1
+        async def counted() -> None:
+            try:
+                await work
+            finally:
+                self.under_way -= 1
+
+        self.state.spawn(counted())
 
     async def permit(self, attempt: Attempt) -> Failure | None:
         state = self.state
@@ -205,7 +204,7 @@ class LiveScheduler(Driver):
         await state.free()
         failure = state.binding.permitted(attempt.pod, attempt.host)
         if waiting is not None:
-            state.observer.permitted("Success" if failure is None else "Unschedulable", waited)
+            state.observer.feed(Feed.PERMIT, waited, result="Success" if failure is None else "Unschedulable")
         return failure
 
     async def allowed(self, attempt: Attempt) -> None:
@@ -224,9 +223,10 @@ class LiveScheduler(Driver):
         except NotBound as error:
             text = f"{plugin}binding volumes: {error}" if plugin else str(error)
         await state.free()
-        state.observer.volumes(state.now() - began, is_failed=bool(text))
         if not text:
+            state.observer.feed(Feed.VOLUME, state.now() - began, operation="bind")
             return None
+        state.observer.feed(Feed.VOLUME_ERROR, 1, operation="bind")
         return state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
@@ -234,7 +234,8 @@ class LiveScheduler(Driver):
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
-        self.state.observer.point(attempt.pod, point, status, self.state.now() - began)
+        profile = attempt.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        self.state.observer.feed(Feed.POINT, self.state.now() - began, extension_point=point, status=status, profile=profile)
 
     async def write(self, attempt: Attempt) -> Failure | None:
         pod, host, state = attempt.pod, attempt.host, self.state

@@ -14,7 +14,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.driver import SchedulingState
 from ...core.queue.backoff import Clock, nanoseconds
 from ...core.release import Release
-from ..client.transport import loop_time
+from ..client.api import loop_time
 from ..process.logs import Log
 from ..process.metering import Metering
 from .events import Recorder, in_seconds
@@ -38,15 +38,15 @@ class LiveState(SchedulingState):
     wall: Callable[[], float]
     """The time in seconds since 1970."""
     scheduler_name: str = DEFAULT_SCHEDULER
-    log: Log = attrs.field(factory=Log)
-    observer: Metering = attrs.field(factory=Metering)
+    log: Log = attrs.Factory(Log)
+    observer: Metering = attrs.Factory(Metering)
     leads: Callable[[], bool] = lambda: True
     """Whether this replica leads for certain; so it is where there is no other one."""
-    awake: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
+    awake: asyncio.Event = attrs.Factory(asyncio.Event)
     """Set when something happened that may let a pod be tried."""
     worker: Executor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
     """Where decisions are made for which extenders are called."""
-    tasks: set[asyncio.Task[None]] = attrs.field(init=False, factory=set)
+    tasks: set[asyncio.Task[None]] = attrs.Factory(set)
     """What goes on beside the cycles: bindings, and pods that are read again."""
 
     def __attrs_post_init__(self) -> None:
@@ -130,19 +130,20 @@ class LiveState(SchedulingState):
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do *work* beside what goes on."""
+
+        def done(task: asyncio.Task[None]) -> None:
+            self.tasks.discard(task)
+            self.awake.set()
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self.broken.append(error)
+
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(done)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        self.awake.set()
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self.broken.append(error)
-
-    broken: list[BaseException] = attrs.field(init=False, factory=list)
+    broken: list[BaseException] = attrs.Factory(list)
     """Defects in tasks; the scheduler ends with the first one."""
     _is_busy: bool = False
-    _freed: asyncio.Event = attrs.field(factory=asyncio.Event)
-    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(factory=list)
+    _freed: asyncio.Event = attrs.Factory(asyncio.Event)
+    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.Factory(list)
     """Events that wait for the end of a decision on another thread."""

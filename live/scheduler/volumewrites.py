@@ -8,21 +8,27 @@ pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
+from ...api.wire.ownfields import own_fields, with_finalizers, with_status
 from ...core.arrays.batch import Batch
 from ...core.cluster.listings import ClaimWrite, ResourceClaims
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
-from ..client.api import ApiError
+from ..client.api import ApiError, resource
 from .state import LiveState
+from .writes import DELETE_OPTIONS, decoded
+
+CONFLICT, CONFLICTS = 409, 5
+"""The status of a write to an object that somebody else has changed, and how often it is tried."""
 
 
 @attrs.define(eq=False)
@@ -51,7 +57,11 @@ class ClaimWork:
             except ApiError as error:
                 await self.state.free()
                 for undone in reversed(wanted[number:]):
-                    self._restore(undone)
+                    before, after = undone.before, undone.after
+                    if after is not None and self.claims.get(after.key) is after:
+                        self.claims.drop(after.key)
+                    if before is not None and self.claims.get(before.key) is None:
+                        self.claims.put(before)
                 return str(error)
             await self.state.free()
             if written is not None:
@@ -61,38 +71,59 @@ class ClaimWork:
     async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:
         """Write one claim; gives it with its new version."""
         api, before, after = self.state.api, wanted.before, wanted.after
+        claims, head = resource("ResourceClaim", api.device_api), {"apiVersion": api.device_api, "kind": "ResourceClaim"}
         if after is None:
             if before is not None:
-                await api.delete_claim(before)
+                place = before.namespace, before.name
+                if before.metadata.finalizers:  # they go first
+                    bare = replace(before, metadata=replace(before.metadata, finalizers=()))
+                    await api.ask("PUT", claims, *place, body=with_finalizers({**head, **(before.manifest or {})}, bare))
+                await api.ask("DELETE", claims, *place, body=DELETE_OPTIONS)
             return None
         if before is not None:
-            return await api.put_claim(before, after, self._classes())
-        made = await api.make_claim(after, self._classes())
+            return await self._put(before, after)
+        manifest = {**head, **own_fields(after)}
+        manifest["metadata"].pop("uid", None)
+        manifest.pop("status", None)
+        made = decoded(ResourceClaim, await api.ask("POST", claims, after.namespace, "", body=manifest))
+        made = await self._put(made, replace(after, metadata=made.metadata))
         if wanted.told is not None:
             pod, status = wanted.told
             await api.patch_status(pod, {"status": status})
         return made
 
+    async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
+        """Write the finalizers and the status of a claim that is there."""
+        api, place = self.state.api, (before.namespace, before.name)
+        claims = resource("ResourceClaim", api.device_api)
+        classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
+        manifest: Mapping[str, Any] = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
+        if after.metadata.finalizers != before.metadata.finalizers:
+            manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
+        for _ in range(CONFLICTS):
+            try:
+                body = with_status(manifest, after, classes, api.names_requests)
+                found = await api.ask("PUT", claims, *place, "status", body)
+            except ApiError as error:
+                if error.status != CONFLICT:
+                    raise
+                manifest = await api.ask("GET", claims, *place)
+                if decoded(ResourceClaim, manifest).status.allocation != before.status.allocation:
+                    raise
+            else:
+                return decoded(ResourceClaim, found)
+        raise ApiError(CONFLICT, "Conflict", f'resourceclaims "{before.name}" changes all the time')
+
     def write_beside(self) -> None:
         """Write what was noted just now, beside what goes on; an error is reported, and the next attempt notes it once more."""
+
+        async def reported(wanted: list[ClaimWrite]) -> None:
+            error = await self.write(wanted)
+            if error is not None:
+                self.state.log.warning(f"resourceclaims: {error}")
+
         if wanted := self.taken():
-            self.state.spawn(self._reported(wanted))
-
-    async def _reported(self, wanted: list[ClaimWrite]) -> None:
-        error = await self.write(wanted)
-        if error is not None:
-            self.state.log.warning(f"resourceclaims: {error}")
-
-    def _restore(self, undone: ClaimWrite) -> None:
-        before, after = undone.before, undone.after
-        if after is not None and self.claims.get(after.key) is after:
-            self.claims.drop(after.key)
-        if before is not None and self.claims.get(before.key) is None:
-            self.claims.put(before)
-
-    def _classes(self) -> dict[str, dict[str, Any]]:
-        found = self.state.listings.device_classes
-        return {one.name: dict(one.manifest or {}) for one in found}
+            self.state.spawn(reported(wanted))
 
 
 POLL = 1.0
@@ -130,7 +161,14 @@ class VolumeWork:
             wanted = self.state.engine.bind_volumes(pod)
         except VolumeError as error:
             raise NotWritten(str(error)) from error
-        written = await self._write(wanted)
+        written = list[KubeObject]()
+        for item in wanted:
+            try:
+                written.append(await self._put(item))
+            except ApiError as error:
+                await self.state.free()
+                self.state.engine.binder.restore(wanted[len(written) :])
+                raise NotWritten(str(error)) from error
         end = self.state.now() + self.timeout
         while True:
             await asyncio.sleep(POLL)
@@ -140,17 +178,19 @@ class VolumeWork:
             if self.state.now() >= end:
                 raise NotBound(TIMED_OUT)
 
-    async def _write(self, wanted: Iterable[KubeObject]) -> list[KubeObject]:
-        left, written = list(wanted), list[KubeObject]()
-        try:
-            while left:
-                written.append(await self.state.api.put_volume(left[0], self._claim_of(left[0])))
-                del left[0]
-        except ApiError as error:
-            await self.state.free()
-            self.state.engine.binder.restore(left)
-            raise NotWritten(str(error)) from error
-        return written
+    async def _put(self, item: KubeObject) -> KubeObject:
+        """Write a volume for its claim, or a claim that chose its node; answers the object with its new version."""
+        manifest, claim = dict(item.manifest or {}), self._claim_of(item)
+        manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
+        if claim is not None:
+            spec: dict[str, Any] = manifest.get("spec") or {}
+            reference: dict[str, Any] = spec.get("claimRef") or {}
+            wanted = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
+            if not wanted.items() <= reference.items():  # one that is there for this claim stays
+                reference = {"kind": claim.kind, **wanted, "apiVersion": "v1", "resourceVersion": claim.metadata.resource_version}
+            manifest["spec"] = {**spec, "claimRef": reference}
+        body = {**manifest, "kind": item.kind, "apiVersion": "v1"}
+        return decoded(type(item), await self.state.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body))
 
     def _claim_of(self, item: KubeObject) -> PersistentVolumeClaim | None:
         reference = item.spec.claim_ref if isinstance(item, PersistentVolume) else None
@@ -160,12 +200,12 @@ class VolumeWork:
 
     def _are_bound(self, pod: Pod, written: Iterable[KubeObject]) -> bool:
         """Whether volumes and claims are bound, as far as the informers know; raises NotBound if they will not be."""
-        if self.state.engine.row_of(pod.spec.node_name) is None:
-            raise NotBound(f'failed to get node "{pod.spec.node_name}": node "{pod.spec.node_name}" not found')
+        node = pod.spec.node_name
+        if self.state.engine.row_of(node) is None:
+            raise NotBound(f'failed to get node "{node}": node "{node}" not found')
         known = self.state.pod(pod.key)
         if known is None or known.uid != pod.uid:
             raise NotBound(f'pod "{pod.key}" does not exist any more')
-        node = pod.spec.node_name
         return all(
             self._is_volume_bound(item, node) if isinstance(item, PersistentVolume) else self._is_provisioned(item, node)
             for item in written
@@ -205,8 +245,8 @@ class VolumeWork:
         affinity, table = volume.spec.node_affinity, self.state.engine.table
         if affinity is None:
             return
-        row = np.array([table.row_of[node_name]], np.intp)
-        if not node_selector_mask(affinity, Batch(table, row), fields=False)[0]:
+        batch = Batch(table, np.array([table.row_of[node_name]], np.intp))
+        if not node_selector_mask(affinity, batch, fields=False)[0]:
             raise NotBound(f'pv "{volume.name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms')
 
 

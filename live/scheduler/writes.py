@@ -7,28 +7,20 @@ pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import attrs
-from msgspec.structs import replace
 
-from ...api.objects import KubeObject, PersistentVolume, Pod, ResourceClaim
+from ...api.objects import KubeObject, Pod
 from ...api.reading.decode import decode_kind
-from ...api.wire.claimjson import with_finalizers, with_status
-from ...api.wire.ownfields import own_fields
 from ...exceptions import ManifestError
-from ..client.api import Api, ApiError
-from ..client.resources import PODS, Resource, resource
-from ..client.transport import REFUSED, TransportError
+from ..client.api import NOT_THERE, PODS, REFUSED, Api, ApiError, Resource, TransportError
 
 Json = dict[str, Any]
 K = TypeVar("K", bound=KubeObject)
-FAILED, TIMED_OUT = 500, 504
+FAILED, UNAVAILABLE, TIMED_OUT = 500, 503, 504
 DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
-CONFLICT, CONFLICTS = 409, 5
-"""The status of a write to an object that somebody else has changed, and how often it is tried."""
 STORE = "etcdserver: "
 """What the message of a server begins with whose store said no, or nothing: the store may have written all the same."""
 
@@ -42,29 +34,26 @@ def is_unknown(error: ApiError) -> bool:
     return isinstance(error, NoAnswer) or error.status == TIMED_OUT or (error.status == FAILED and STORE in str(error))
 
 
-def is_not_found(error: ApiError) -> bool:
-    """Whether the object is not there."""
-    return error.status == 404
-
-
-def may_pass(error: ApiError) -> bool:
-    """Whether a patch of a status is tried again after *error*. Upstream: Retriable in pkg/scheduler/util/utils.go."""
-    return isinstance(error, NoAnswer) or error.status in (500, 503)
-
-
-class ClusterApi(ABC):
+@attrs.define(eq=False)
+class ClusterApi:
     """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.api.ApiError`."""
 
+    api: Api | None = None
     device_api: str = ""
     """The API group and version in which claims to devices are written."""
     names_requests: bool = False
     """As :attr:`~kubeclassic.core.release.ClientCells.names_device_requests`."""
 
-    @abstractmethod
     async def ask(
         self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
     ) -> Json:  # fmt: skip
-        """What the server answers to a request."""
+        """What the server answers to a request; without a server the body itself."""
+        if self.api is None:
+            return dict(body or {})
+        try:
+            return await self.api.ask(method, resource, namespace, name, subresource, body)
+        except TransportError as error:  # a connection that failed is an error of the API, too
+            raise (ApiError(UNAVAILABLE, "", str(error)) if error.cause == REFUSED else NoAnswer(0, "", str(error))) from error
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
@@ -72,12 +61,11 @@ class ClusterApi(ABC):
 
     async def read_pod(self, pod: Pod) -> Pod:
         """The pod as the server has it now."""
-        return _decoded(Pod, await self.ask("GET", PODS, pod.namespace, pod.name))
+        return decoded(Pod, await self.ask("GET", PODS, pod.namespace, pod.name))
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
         """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
-        body = _pod_with_status(pod, status, node_name)
-        await self.ask("PUT", PODS, pod.namespace, pod.name, "status", body)
+        await self.ask("PUT", PODS, pod.namespace, pod.name, "status", _pod_with_status(pod, status, node_name))
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         """Change the status of *pod* by a strategic merge patch."""
@@ -87,57 +75,8 @@ class ClusterApi(ABC):
         """Delete *pod*."""
         await self.ask("DELETE", PODS, pod.namespace, pod.name, body=DELETE_OPTIONS)
 
-    async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
-        """Write a volume, for *claim*, or a claim; answers the object with its new version."""
-        body = _volume(item, claim)
-        return _decoded(type(item), await self.ask("PUT", resource(item.kind), item.namespace, item.name, body=body))
 
-    async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
-        """Make a claim to devices, and write its devices to it; as :meth:`put_claim`."""
-        body = own_fields(claim)
-        body["metadata"].pop("uid", None)
-        manifest = {"apiVersion": self.device_api, "kind": "ResourceClaim", **body}
-        manifest.pop("status", None)
-        claims = resource("ResourceClaim", self.device_api)
-        found = _decoded(ResourceClaim, await self.ask("POST", claims, claim.namespace, "", body=manifest))
-        return await self.put_claim(found, replace(claim, metadata=found.metadata), classes)
-
-    async def delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete a claim to devices, which loses its finalizers first."""
-        claims, place = resource("ResourceClaim", self.device_api), (claim.namespace, claim.name)
-        if claim.metadata.finalizers:
-            manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(claim.manifest or {})}
-            body = with_finalizers(manifest, replace(claim, metadata=replace(claim.metadata, finalizers=())))
-            await self.ask("PUT", claims, *place, body=body)
-        await self.ask("DELETE", claims, *place, body=DELETE_OPTIONS)
-
-    async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
-        """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
-        claims, place = resource("ResourceClaim", self.device_api), (before.namespace, before.name)
-        manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
-        if after.metadata.finalizers != before.metadata.finalizers:
-            manifest = await self.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
-        for _ in range(CONFLICTS):
-            try:
-                body = with_status(manifest, after, classes, self.names_requests)
-                found = await self.ask("PUT", claims, *place, "status", body)
-            except ApiError as error:
-                manifest = await self._read_again(claims, before, error)
-            else:
-                return _decoded(ResourceClaim, found)
-        raise ApiError(409, "Conflict", f'resourceclaims "{before.name}" changes all the time')
-
-    async def _read_again(self, claims: Resource, before: ResourceClaim, error: ApiError) -> Mapping[str, Any]:
-        """The claim after a conflict; raises *error* where it is another one, or the claim has devices that it had not."""
-        if error.status != CONFLICT:
-            raise error
-        manifest = await self.ask("GET", claims, before.namespace, before.name)
-        if _decoded(ResourceClaim, manifest).status.allocation != before.status.allocation:
-            raise error
-        return manifest
-
-
-def _decoded(kind: type[K], document: Any) -> K:
+def decoded(kind: type[K], document: Any) -> K:
     """The object in an answer; raises ApiError for one that cannot be read."""
     try:
         found = decode_kind(kind.kind, document, strict=False, keeps_manifest=True)
@@ -148,36 +87,14 @@ def _decoded(kind: type[K], document: Any) -> K:
 
 
 @attrs.define(eq=False)
-class WireApi(ClusterApi):
-    """The writes as requests to an API server."""
-
-    api: Api
-    device_api: str = ""
-    names_requests: bool = False
-
-    async def ask(
-        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
-    ) -> Json:  # fmt: skip
-        try:
-            return await self.api.ask(method, resource, namespace, name, subresource, body)
-        except TransportError as error:  # a connection that failed is an error of the API, too
-            raise (ApiError(503, "", str(error)) if error.cause == REFUSED else NoAnswer(0, "", str(error))) from error
-
-
-@attrs.define(eq=False)
 class DryApi(ClusterApi):
     """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or deleted it."""
 
-    known: dict[str, Pod] = attrs.field(factory=dict)
+    known: dict[str, Pod] = attrs.Factory(dict)
     """The pods as the informer knows them, by key."""
-    _written: dict[str, Pod] = attrs.field(factory=dict)
+    _written: dict[str, Pod] = attrs.Factory(dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
-    _bindings: dict[str, asyncio.Future[None]] = attrs.field(factory=dict)
-
-    async def ask(
-        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
-    ) -> Json:  # fmt: skip
-        return dict(body or {})
+    _bindings: dict[str, asyncio.Future[None]] = attrs.Factory(dict)
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()
@@ -192,16 +109,20 @@ class DryApi(ClusterApi):
         if is_bound:
             end.set_result(None)
         else:
-            end.set_exception(ApiError(404, "NotFound", f'pods "{key.partition("/")[2]}" not found'))
+            end.set_exception(_not_found(key.partition("/")[2]))
 
     async def read_pod(self, pod: Pod) -> Pod:
         if pod.key not in self.known:
-            raise ApiError(404, "NotFound", f'pods "{pod.name}" not found')
+            raise _not_found(pod.name)
         known, written = self.known[pod.key], self._written.get(pod.key)
         return written if written is not None and written.metadata == known.metadata else known
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
-        self._written[pod.key] = _decoded(Pod, _pod_with_status(pod, status))
+        self._written[pod.key] = decoded(Pod, _pod_with_status(pod, status))
+
+
+def _not_found(name: str) -> ApiError:
+    return ApiError(NOT_THERE, "NotFound", f'pods "{name}" not found')
 
 
 async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: float) -> Pod | None:
@@ -210,7 +131,7 @@ async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: 
         try:
             return await api.read_pod(pod)
         except ApiError as error:
-            if is_not_found(error):
+            if error.status == NOT_THERE:
                 return None
         await asyncio.sleep(pause)
         pause = min(2 * pause, longest)
@@ -232,42 +153,16 @@ def binding(name: str, namespace: str, uid: str, node_name: str) -> Json:
 
 
 def _pod_with_status(pod: Pod, status: Json, node_name: str = "") -> Json:
-    """The whole *pod* with another *status*.
+    """The whole *pod* with another *status*, and its kind, which those in lists do not say.
 
     Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an update of the status.
     """
-    manifest = dict(pod.manifest or {})
-    if node_name:
-        manifest["spec"] = {**(manifest.get("spec") or {}), "nodeName": node_name}
-    return _typed("Pod", {**manifest, "status": status})
-
-
-def _volume(item: KubeObject, claim: KubeObject | None) -> Json:
-    """A volume that *claim* gets, or, without one, a claim that chose its node."""
-    manifest = dict(item.manifest or {})
-    manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
-    if isinstance(item, PersistentVolume) and claim is not None:
-        manifest["spec"] = {**(manifest.get("spec") or {}), "claimRef": _claim_reference(item, claim)}
-    return _typed(item.kind, manifest)
-
-
-def _claim_reference(item: PersistentVolume, claim: KubeObject) -> Json:
-    """The reference that is there if it has the claim's UID, else a new one."""
-    there: Json = dict(((item.manifest or {}).get("spec") or {}).get("claimRef") or {})
-    if there.get("uid") == claim.metadata.uid and there.get("name") == claim.name and there.get("namespace") == claim.namespace:
-        return there
-    metadata = claim.metadata
-    reference = {"kind": claim.kind, "namespace": claim.namespace, "name": claim.name, "uid": metadata.uid, "apiVersion": "v1"}
-    return reference | {"resourceVersion": metadata.resource_version}
-
-
-def _typed(kind: str, manifest: Mapping[str, Any]) -> Json:
-    """The manifest that came with its kind, which those in lists do not say."""
-    return {**manifest, "kind": kind, "apiVersion": "v1"}
+    manifest = pod.manifest or {}
+    spec = {"spec": {**(manifest.get("spec") or {}), "nodeName": node_name}} if node_name else {}
+    return {**manifest, **spec, "status": status, "kind": "Pod", "apiVersion": "v1"}
 
 
 PATCH_TRIES, FIRST_PATCH_PAUSE, PATCH_PAUSE_FACTOR = 4, 0.01, 5.0
-COMPARED = ("status", "reason", "message", "lastProbeTime", "lastTransitionTime")
 
 
 @attrs.frozen(kw_only=True)
@@ -281,24 +176,20 @@ class NewCondition:
     probed: str | None = None
     """Its lastProbeTime."""
 
-    def form(self, since: str | None) -> Json:
-        """As JSON; *since*: when its status was another one."""
-        found: Json = {"type": self.type, "status": self.status, "lastProbeTime": self.probed, "lastTransitionTime": since}
-        return found | {"reason": self.reason, "message": self.message}
-
 
 def with_condition(status: Mapping[str, Any], condition: NewCondition, now: str) -> Json | None:
     """*status* with *condition* in the place of one of its type, else at the end; None if this changes nothing."""
     conditions = list(status.get("conditions") or [])
-    place = next((i for i, one in enumerate(conditions) if one.get("type") == condition.type), None)
-    if place is None:
-        return {**status, "conditions": [*conditions, condition.form(now)]}
-    old = conditions[place]
-    since = old.get("lastTransitionTime") if old.get("status") == condition.status else now
-    made = condition.form(since)
-    if all((old.get(field) or None) == (made[field] or None) for field in COMPARED):
+    place = next((i for i, one in enumerate(conditions) if one.get("type") == condition.type), len(conditions))
+    old: Json = conditions[place] if place < len(conditions) else {}
+    made = {
+        "type": condition.type, "status": condition.status, "lastProbeTime": condition.probed,
+        "lastTransitionTime": old.get("lastTransitionTime") if old.get("status") == condition.status else now,
+        "reason": condition.reason, "message": condition.message,
+    }  # fmt: skip
+    if old and all((old.get(field) or None) == (value or None) for field, value in made.items()):
         return None
-    conditions[place] = made
+    conditions[place : place + 1] = [made]
     return {**status, "conditions": conditions}
 
 
@@ -313,18 +204,19 @@ def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     changed: Json = {}
     new: list[Json] = after.get("conditions") or []
     if new != before.get("conditions", []):
-        if "conditions" in before:
-            known = {one["type"]: one for one in before["conditions"] or ()}
-            changed["$setElementOrder/conditions"] = [{"type": one["type"]} for one in new]
-            new = [{**_difference(known.get(one["type"], {}), one), "type": one["type"]} for one in new if one != known.get(one["type"])]
         changed["conditions"] = new
+        if "conditions" in before:
+            changed["$setElementOrder/conditions"] = [{"type": one["type"]} for one in new]
+            changed["conditions"] = []
+            known = {one["type"]: one for one in before["conditions"] or ()}
+            for one in new:
+                old = known.get(one["type"], {})
+                differing = {key: one.get(key) for key in sorted({*old, *one}) if key not in old or old[key] != one.get(key)}
+                if differing:
+                    changed["conditions"].append({**differing, "type": one["type"]})
     if (node_name := after.get("nominatedNodeName")) != before.get("nominatedNodeName"):
         changed["nominatedNodeName"] = node_name
     return {"status": changed} if changed else {}
-
-
-def _difference(old: Json, new: Json) -> Json:
-    return {key: new.get(key) for key in sorted({*old, *new}) if key not in old or old[key] != new.get(key)}
 
 
 async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:
@@ -335,7 +227,8 @@ async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:
             await api.patch_status(pod, patch)
             return
         except ApiError as error:
-            if not may_pass(error) or not left:
+            # Upstream: Retriable in pkg/scheduler/util/utils.go.
+            if not left or not (isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)):
                 raise
         await asyncio.sleep(pause)
         pause *= PATCH_PAUSE_FACTOR

@@ -17,9 +17,8 @@ from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
 from .bodies import BindingArgs, RequestError, to_json
-from .extenderserver import ExtenderService
-from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, RequestLimiter, ServerLimits
-from .served import TOLERATED, Following, ServedCluster
+from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
+from .served import TOLERATED, ExtenderService, Following, ServedCluster
 from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
 
 T = TypeVar("T")
@@ -36,7 +35,7 @@ class ExtenderApp:
     """The application. *is_ready* says whether the cluster is complete."""
 
     service: ExtenderService
-    limits: ServerLimits = attrs.field(factory=ServerLimits)
+    limits: ServerLimits = attrs.Factory(ServerLimits)
     write_binding: WriteBinding | None = None
     """None: bindings are kept in the server's cluster alone."""
     is_ready: Callable[[], bool] = lambda: True
@@ -44,20 +43,18 @@ class ExtenderApp:
     """For how long the API server could not be followed, so that the cluster is as it was then."""
     log: Log = attrs.field(factory=lambda: Log(to_standard_error))
     """Told of defects."""
-    worker: Worker = attrs.field(factory=Worker)
-    metrics: Metrics = attrs.field(factory=Metrics)
-    gate: RequestLimiter = attrs.field(init=False)
+    worker: Worker = attrs.Factory(Worker)
+    metrics: Metrics = attrs.Factory(Metrics)
+    gate: ConnectionGuard = attrs.field(init=False)
     _router: Router = attrs.field(init=False)
-    _guard: ConnectionGuard = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.gate = RequestLimiter(self.limits)
         asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.service.verbs.items()]
         told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
-        self._guard = ConnectionGuard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes), self.log)
+        self.gate = ConnectionGuard(self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log)
         cluster, show = self.service.cluster, self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
@@ -67,29 +64,23 @@ class ExtenderApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await self._guard(scope, receive, send)
+        await self.gate(scope, receive, send)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
+        behind = self._behind()
+
+        async def sending(message: Message) -> None:
+            if behind and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())]}
+            await send(message)
+
         # With an "app" the router raises what it refuses, and the guard answers it.
-        await self._router({**scope, "app": self}, receive, self._telling(send))
+        await self._router({**scope, "app": self}, receive, sending)
 
     def _behind(self) -> int:
         """For how many seconds the API server could not be followed; 0 where that is no longer than is tolerated."""
         seconds = self.seconds_behind()
         return int(seconds) if seconds >= TOLERATED else 0
-
-    def _telling(self, send: Send) -> Send:
-        """*send* with a header that says how old the cluster is, where it is."""
-        behind = self._behind()
-        if not behind:
-            return send
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())]}
-            await send(message)
-
-        return sending
 
     # --- the calls of a scheduler -----------------------------------------------------------------------------------
 

@@ -71,7 +71,20 @@ def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
     nodes, names = fields.get("Nodes"), fields.get("NodeNames")
     if (nodes is None) == (names is None):
         raise RequestError("body", "neither Nodes nor NodeNames" if nodes is None else "Nodes and NodeNames", "one of them")
-    return _pod(fields), _names(names) if nodes is None else _manifests(nodes)
+    if nodes is None:
+        for i, name in enumerate(_checked(names, "NodeNames", list)):
+            if type(name) is not str:
+                raise RequestError(f"NodeNames[{i}]", shown(name), "the name of a node")
+        return _pod(fields), NodesAsked(names or (), "NodeNames")
+    listed, found = _fields(nodes, ("items",), "Nodes").get("items"), list[str]()
+    for i, manifest in enumerate(_checked([] if listed is None else listed, "Nodes.items", list)):
+        place = f"Nodes.items[{i}]"
+        metadata = _checked(manifest, place, dict).get("metadata")
+        name = metadata.get("name") if isinstance(metadata, Mapping) else None
+        if not isinstance(name, str) or not name:
+            raise RequestError(f"{place}.metadata.name", "nothing" if name is None else shown(name), "the name of a node")
+        found.append(name)
+    return _pod(fields), NodesAsked(found, "Nodes.items", listed or ())
 
 
 def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence[str]]]:
@@ -109,8 +122,12 @@ def read_json(body: bytes) -> Any:
         raise RequestError("body", "nothing", "a JSON object")
     if sum(map(body.count, _BEGIN_VALUES)) > MOST_VALUES:
         raise RequestError("body", "more", f"at most {MOST_VALUES:,} values", TOO_LARGE)
+
+    def refuse(text: str) -> NoReturn:
+        raise ValueError(f"{text} is no JSON")
+
     try:
-        return json.loads(body, parse_constant=_no_number)
+        return json.loads(body, parse_constant=refuse)
     except RecursionError:
         raise RequestError("body", "JSON that is nested too deeply", "the JSON of an extender's call") from None
     except json.JSONDecodeError as error:
@@ -118,10 +135,6 @@ def read_json(body: bytes) -> Any:
         raise RequestError(place, f"no JSON ({error.msg})", "a JSON object") from None
     except ValueError as error:
         raise RequestError("body", f"no JSON ({error})", "a JSON object in UTF-8") from None
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
 
 
 def _fields(value: Any, names: Sequence[str], where: str) -> dict[str, Any]:
@@ -154,40 +167,13 @@ def read_object(kind: str, manifest: Mapping[str, Any], where: str) -> Any:
     try:
         found = decode_kind(kind, manifest, where, strict=False)
     except ManifestError as error:
-        raise _as_refusal(str(error), where) from None
+        # Its text is like ``Pod: spec.containers: expected a list, got 3``.
+        place, _, rest = str(error).removeprefix(f"{where}: ").partition(": expected ")
+        wanted, _, got = rest.rpartition(", got ")
+        raise RequestError(f"{where}.{place}", got, wanted) from None
     if found is None or not found.metadata.name:
         raise RequestError(f"{where}.metadata.name", "nothing", f"the name of a {kind}")
     return found
-
-
-def _as_refusal(text: str, where: str) -> RequestError:
-    """The text ``Pod: spec.containers: expected a list, got 3`` in its parts."""
-    place, _, rest = text.removeprefix(f"{where}: ").partition(": expected ")
-    wanted, _, got = rest.rpartition(", got ")
-    return RequestError(f"{where}.{place}", got, wanted)
-
-
-def _names(value: Any) -> NodesAsked:
-    names = _checked(value, "NodeNames", list)
-    if not set(map(type, names)) <= {str}:
-        i = next(i for i, name in enumerate(names) if type(name) is not str)
-        raise RequestError(f"NodeNames[{i}]", shown(names[i]), "the name of a node")
-    return NodesAsked(names, "NodeNames")
-
-
-def _manifests(value: Any) -> NodesAsked:
-    items = _fields(value, ("items",), "Nodes").get("items")
-    listed = _checked([] if items is None else items, "Nodes.items", list)
-    manifests = [_checked(item, f"Nodes.items[{i}]", dict) for i, item in enumerate(listed)]
-    return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], "Nodes.items", manifests)
-
-
-def _name_in(manifest: Mapping[str, Any], where: str) -> str:
-    metadata = manifest.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    if not isinstance(name, str) or not name:
-        raise RequestError(f"{where}.metadata.name", "nothing" if name is None else shown(name), "the name of a node")
-    return name
 
 
 def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:

@@ -28,7 +28,7 @@ from ...simulation.edits import without_flag
 from ...simulation.input import Observer
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
-from .limits import DEFECT_TEXT, ConnectionGuard, Metrics, RequestLimiter, ServerLimits, defect_at
+from .limits import DEFECT_TEXT, ConnectionGuard, Metrics, ServerLimits, defect_at
 from .serving import Listening, Worker, served
 
 JSON, LINES, BODY_BYTES = "application/json", "application/x-ndjson", 2 << 20
@@ -50,13 +50,12 @@ class LabApp:
     lab: Lab
     files: Callable[[str], bytes | None]
     token: str = attrs.field(factory=lambda: secrets.token_urlsafe(18))
-    worker: Worker = attrs.field(factory=Worker)
-    gate: RequestLimiter = attrs.field(factory=lambda: RequestLimiter(ServerLimits(body_bytes=BODY_BYTES)))
+    worker: Worker = attrs.Factory(Worker)
+    gate: ConnectionGuard = attrs.field(init=False)
     _router: Router = attrs.field(init=False)
-    _guard: ConnectionGuard = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._guard = ConnectionGuard(self._route, self.gate, Metrics(), (), Log(to_standard_error))
+        self.gate = ConnectionGuard(self._route, ServerLimits(body_bytes=BODY_BYTES), Metrics(), (), Log(to_standard_error))
         shown = [Route(path, self.page, methods=["GET"]) for path in ("/{token}/", "/{token}/assets/{name}")]
         self._router = Router([*shown, Route("/{token}/ask", self.ask, methods=["POST"])], redirect_slashes=False)
 
@@ -73,7 +72,7 @@ class LabApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, unless it calls the server by another name, comes from another page, or is too large."""
-        await self._guard(scope, receive, send)
+        await self.gate(scope, receive, send)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
@@ -118,7 +117,7 @@ class LabApp:
                     part = await parts.waiting.get()
                 yield await _encoded(answer) + b"\n"
             except Exception as error:  # too late for another status
-                self._guard.log.error(defect_at("ask", error))
+                self.gate.log.error(defect_at("ask", error))
                 yield msgspec.json.encode({"trouble": DEFECT_TEXT}) + b"\n"
             finally:
                 parts.is_stopped = True
@@ -130,7 +129,7 @@ class AnswerParts(Observer):
     """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does not wait any more."""
 
     loop: asyncio.AbstractEventLoop
-    waiting: asyncio.Queue[Any] = attrs.field(factory=asyncio.Queue)
+    waiting: asyncio.Queue[Any] = attrs.Factory(asyncio.Queue)
     """Parts that are not sent yet; None: there will be no more."""
     is_stopped: bool = False
 

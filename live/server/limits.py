@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import ipaddress
 import traceback
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
 
@@ -23,23 +23,6 @@ from .bodies import BAD_REQUEST, TOO_LARGE, RequestError, to_json
 OWN = ("none", "same-origin")
 """What browsers say of requests of the server's own pages, and of addresses that people type."""
 
-Headers = Mapping[bytes, str]
-
-
-def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers of a request, their names in lower case."""
-    return {name.lower(): value.decode("latin-1") for name, value in pairs}
-
-
-def foreign_page(headers: Headers, origins: Collection[str]) -> str | None:
-    """The header that shows that another page than those of *origins* sent the request; None if none does.
-
-    >>> foreign_page({b"origin": "http://evil.example"}, ["http://localhost:8888"]), foreign_page({}, [])
-    ('origin', None)
-    """
-    if b"origin" in headers and headers[b"origin"] not in origins:
-        return "origin"
-    return None if headers.get(b"sec-fetch-site", "none") in OWN else "sec-fetch-site"
 
 
 def is_known_host(host: str, names: Collection[str]) -> bool:
@@ -87,65 +70,6 @@ class ServerLimits:
     """By which names, beside addresses and localhost, callers may call the server; None: by any, as they show who they are."""
 
 
-@attrs.define(eq=False)
-class RequestLimiter:
-    """Lets requests in, within the limits. Refusals are :class:`~.bodies.RequestError`."""
-
-    limits: ServerLimits
-    inside: int = 0
-    """Requests that have been let in and not answered yet."""
-
-    def check_caller(self, scheme: str, pairs: Iterable[tuple[bytes, bytes]]) -> None:
-        """Refuse a page of another site, also where it has made its own name that of this server."""
-        headers = headers_of(pairs)
-        host = headers.get(b"host", "")
-        if self.limits.hosts is not None and not is_known_host(host, self.limits.hosts):
-            raise RequestError("header Host", f'"{host[:80]}"', "an address, localhost or a name of --allowed-host", MISDIRECTED)
-        foreign = foreign_page(headers, [f"{scheme}://{host}"])
-        if foreign is not None:
-            raise RequestError(f"header {foreign.title()}", f'"{headers[foreign.encode()][:80]}"', "no page but its own", FORBIDDEN)
-
-    def check_token(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Refuse who does not show the token. The comparison takes as long for a wrong token as for a nearly right one."""
-        if self.limits.token is None:
-            return
-        given = next((value for name, value in headers if name.lower() == b"authorization"), b"")
-        scheme, _, token = given.partition(b" ")
-        if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.limits.token):
-            got = "another one" if given else "none"
-            raise RequestError("header Authorization", got, "Bearer and the server's token", UNAUTHORIZED)
-
-    @asynccontextmanager
-    async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
-        """A context for one request, with its whole body; refuses it where there are too many."""
-        if self.inside >= self.limits.requests:
-            raise RequestError("server", f"{self.inside + 1} requests at a time", f"{self.limits.requests} at most", TOO_MANY)
-        self.inside += 1
-        try:
-            yield await self._read(request)
-        finally:
-            self.inside -= 1
-
-    async def _read(self, request: Request) -> bytes:
-        """A body; refuses one that is too large, as soon as that is known, or too slow."""
-        body, announced = bytearray(), request.headers.get("content-length", "")
-        self._check(int(announced) if announced.isascii() and announced.isdecimal() and len(announced) < 19 else 0)
-        try:
-            async with asyncio.timeout(self.limits.seconds):
-                async for part in request.stream():
-                    self._check(len(body) + len(part))
-                    body += part
-        except TimeoutError:
-            raise RequestError("body", f"{len(body)} bytes in {self.limits.seconds:g} seconds", "all of it by then", TIMED_OUT) from None
-        except ClientDisconnect:
-            raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
-        return bytes(body)
-
-    def _check(self, count: int) -> None:
-        if count > self.limits.body_bytes:
-            raise RequestError("body", "more", f"at most {self.limits.body_bytes} bytes", TOO_LARGE)
-
-
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 
@@ -183,11 +107,13 @@ class ConnectionGuard:
     """Wraps an application: checks who asks, counts the answers, and makes each refusal one in JSON."""
 
     app: ASGIApp
-    gate: RequestLimiter
+    limits: ServerLimits
     metrics: Metrics
     paths: Collection[str]
     """Those that there are; others are counted as one."""
     log: Log
+    inside: int = 0
+    """Requests that have been let in and not answered yet."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -201,24 +127,64 @@ class ConnectionGuard:
             await send(message)
 
         try:
-            await self._answer(scope, receive, noting, path)
+            self._check_caller(scope)
+            await self.app(scope, receive, noting)
+        except RequestError as error:
+            await _refusal(error.status, error.record())(scope, receive, noting)
+        except HTTPException as error:
+            await _refusal(error.status_code, {"error": error.detail}, error.headers)(scope, receive, noting)
+        except Exception as error:
+            self.log.error(defect_at(path, error))
+            await _refusal(DEFECT, {"error": DEFECT_TEXT})(scope, receive, noting)
         finally:
             self.metrics.requests.labels(path, str(status)).inc()
             self.metrics.seconds.labels(path).observe(monotonic() - began)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
+    def _check_caller(self, scope: Scope) -> None:
+        """Refuse a page of another site, also where it has made its own name that of this server, and who does not show the token."""
+        headers: dict[str, str] = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        host = headers.get("host", "")
+        if self.limits.hosts is not None and not is_known_host(host, self.limits.hosts):
+            raise RequestError("header Host", f'"{host[:80]}"', "an address, localhost or a name of --allowed-host", MISDIRECTED)
+        own = {"origin": (f"{scope['scheme']}://{host}",), "sec-fetch-site": OWN}
+        for name, allowed in own.items():
+            if name in headers and headers[name] not in allowed:
+                raise RequestError(f"header {name.title()}", f'"{headers[name][:80]}"', "no page but its own", FORBIDDEN)
+        if self.limits.token is None or scope["path"] in PROBES:
+            return
+        given = headers.get("authorization", "")
+        kind, _, token = given.partition(" ")
+        # The comparison takes as long for a wrong token as for a nearly right one.
+        if kind.lower() != "bearer" or not hmac.compare_digest(token.strip().encode("latin-1"), self.limits.token):
+            raise RequestError("header Authorization", "another one" if given else "none", "Bearer and the server's token", UNAUTHORIZED)
+
+    @asynccontextmanager
+    async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
+        """A context for one request, with its whole body; refuses it where there are too many, and a body that is too large or too slow."""
+        limits = self.limits
+        if self.inside >= limits.requests:
+            raise RequestError("server", f"{self.inside + 1} requests at a time", f"{limits.requests} at most", TOO_MANY)
+
+        def check(count: int) -> None:
+            if count > limits.body_bytes:
+                raise RequestError("body", "more", f"at most {limits.body_bytes} bytes", TOO_LARGE)
+
+        self.inside += 1
         try:
-            self.gate.check_caller(scope["scheme"], scope["headers"])
-            if scope["path"] not in PROBES:
-                self.gate.check_token(scope["headers"])
-            await self.app(scope, receive, send)
-        except RequestError as error:
-            await _refusal(error.status, error.record())(scope, receive, send)
-        except HTTPException as error:
-            await _refusal(error.status_code, {"error": error.detail}, error.headers)(scope, receive, send)
-        except Exception as error:
-            self.log.error(defect_at(path, error))
-            await _refusal(DEFECT, {"error": DEFECT_TEXT})(scope, receive, send)
+            body, announced = bytearray(), request.headers.get("content-length", "")
+            check(int(announced) if announced.isascii() and announced.isdecimal() and len(announced) < 19 else 0)
+            try:
+                async with asyncio.timeout(limits.seconds):
+                    async for part in request.stream():
+                        check(len(body) + len(part))
+                        body += part
+            except TimeoutError:
+                raise RequestError("body", f"{len(body)} bytes in {limits.seconds:g} seconds", "all of it by then", TIMED_OUT) from None
+            except ClientDisconnect:
+                raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
+            yield bytes(body)
+        finally:
+            self.inside -= 1
 
 
 def _refusal(status: int, told: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:

@@ -1,9 +1,13 @@
-"""The cluster that a server decides on: it follows events, those of an API server too; given nodes can stand in for its own."""
+"""The cluster that a server decides on, and the verbs of an extender: from the body of a request to the body of its answer.
+
+The cluster follows events, those of an API server too; given nodes can stand in for its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Self
 
@@ -14,19 +18,33 @@ from msgspec.structs import replace
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
-from ...core.arrays.types import Rows
-from ...core.engine import Engine
+from ...core.arrays.types import Ints, Mask, Rows, Scores
+from ...core.decision.decision import Details
+from ...core.decision.preemptionplan import Victims
+from ...core.decision.score import ScoreError
+from ...core.decision.verdict import Verdict
+from ...core.engine import Engine, FilterError
 from ...core.release import Release
 from ...core.run import Run
 from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import ConfigMaps
 from ...simulation.scenario import Scenario
-from ..client.api import Api
-from ..client.resources import PODS
-from ..client.transport import Transport
+from ..client.api import PODS, Api, Transport
 from ..informers.informers import Informers, informers_of
 from ..scheduler.writes import binding
-from .bodies import UNPROCESSABLE, BindingArgs, NodesAsked, RequestError, read_object
+from .bodies import (
+    UNPROCESSABLE,
+    BindingArgs,
+    NodesAsked,
+    RequestError,
+    binding_args,
+    extender_args,
+    filter_result,
+    preemption_args,
+    preemption_result,
+    read_object,
+    to_json,
+)
 from .serving import Worker
 
 Identity = tuple[str, str]
@@ -45,16 +63,18 @@ class ServedCluster:
 
     make_engine: Callable[[], Engine]
     defaults: bool = True
-    objects: Objects = attrs.field(factory=dict)
+    objects: Objects = attrs.Factory(dict)
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
-    _guests: Guests | None = None
-    """Made when nodes of a request first differ from the cluster's own."""
-    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.field(factory=dict)
+    _guests: Run | None = None
+    """Where nodes that were given stand in for the cluster's own; made when nodes of a request first differ from them."""
+    _given: dict[str, Node] = attrs.Factory(dict)
+    """The nodes that stand in now."""
+    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.Factory(dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
-    _asked: dict[str, Pod] = attrs.field(factory=dict)
+    _asked: dict[str, Pod] = attrs.Factory(dict)
     """UID -> pod of an earlier question."""
-    _classes: dict[Identity, PriorityClass] = attrs.field(factory=dict)
+    _classes: dict[Identity, PriorityClass] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.run = Run(self.make_engine())
@@ -87,16 +107,19 @@ class ServedCluster:
     def put(self, item: KubeObject) -> None:
         """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is another pod."""
         known = self.objects.get(_identity(item))
-        if isinstance(item, Pod) and isinstance(known, Pod) and _is_another(known, item):
-            self.delete(known)
-        if isinstance(item, Pod) and item.is_terminal:
-            self.delete(item)
-            return
+        if isinstance(item, Pod):
+            node_names = "", item.spec.node_name
+            if isinstance(known, Pod) and (known.uid != item.uid or known.spec.node_name not in node_names):
+                self.delete(known)
+            if item.is_terminal:
+                self.delete(item)
+                return
         self.objects[_identity(item)] = item
         if isinstance(item, PriorityClass):
             self._classes[_identity(item)] = item
         self.run.put(item)
         if self._guests is not None:
+            self._given.pop(item.name if isinstance(item, Node) else "", None)
             self._guests.put(item)
 
     def delete(self, item: KubeObject) -> None:
@@ -107,6 +130,7 @@ class ServedCluster:
         self._classes.pop(_identity(item), None)
         self.run.delete(known)
         if self._guests is not None:
+            self._given.pop(known.name if isinstance(known, Node) else "", None)
             self._guests.delete(known)
 
     # --- what a request names ---------------------------------------------------------------------------------------
@@ -127,28 +151,36 @@ class ServedCluster:
         """The engine that knows the nodes asked for as they were given, and their rows. Raises :class:`RequestError`."""
         if asked.manifests is None:
             return self.engine, _rows(self.engine, asked)
-        given = self._decoded(asked)
-        differing = {name: node for name, node in given.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
-        if not differing:
-            return self.engine, _rows(self.engine, asked)
-        if self._guests is None:
-            self._guests = Guests(self.objects, Run(self.make_engine()))
-            for item in self.objects.values():
-                self._guests.run.put(item)
-        self._guests.take_in(differing)
-        return self._guests.run.engine, _rows(self._guests.run.engine, asked)
-
-    def _decoded(self, asked: NodesAsked) -> dict[str, Node]:
-        """The given nodes by name. What is as it was in the last request is not read again."""
+        # What is as it was in the last request is not read again.
         read: dict[str, tuple[Mapping[str, Any], Node]] = {}
-        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=True)):
-            known = self._read.get(name)
-            if known is None or known[0] != manifest:
+        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests, strict=True)):
+            last = self._read.get(name)
+            if last is None or last[0] != manifest:
                 node = read_object("Node", manifest, f"Nodes.items[{i}]")
-                known = manifest, with_defaults(node) if self.defaults else node
-            read[name] = known
+                last = manifest, with_defaults(node) if self.defaults else node
+            read[name] = last
         self._read = read
-        return {name: node for name, (_, node) in read.items()}
+        differing = {name: node for name, (_, node) in read.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
+        engine = self._beside(differing).engine if differing else self.engine
+        return engine, _rows(engine, asked)
+
+    def _beside(self, differing: Mapping[str, Node]) -> Run:
+        """The run where these nodes stand in for the cluster's own, and others for themselves again."""
+        if self._guests is None:
+            self._guests = Run(self.make_engine())
+            for item in self.objects.values():
+                self._guests.put(item)
+        for name in [name for name in self._given if name not in differing]:
+            given, own = self._given.pop(name), self.objects.get((Node.kind, name))
+            if own is None:
+                self._guests.delete(given)
+            else:
+                self._guests.put(own)
+        for name, node in differing.items():
+            if self._given.get(name) != node:
+                self._given[name] = node
+                self._guests.put(node)
+        return self._guests
 
     def bindable(self, key: str, uid: str) -> Pod:
         """The pod to bind: one of the cluster, or of an earlier question. Raises :class:`RequestError`."""
@@ -162,46 +194,8 @@ class ServedCluster:
         raise RequestError("PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE)
 
 
-@attrs.define(eq=False)
-class Guests:
-    """A second engine, where nodes that were given stand in for the cluster's own."""
-
-    objects: Objects
-    """Those of the cluster, which it shares."""
-    run: Run
-    _given: dict[str, Node] = attrs.field(factory=dict)
-    """The nodes that stand in now."""
-
-    def take_in(self, differing: Mapping[str, Node]) -> None:
-        """Let these nodes stand in for the cluster's own, and others for themselves again."""
-        for name in [name for name in self._given if name not in differing]:
-            given, own = self._given.pop(name), self.objects.get((Node.kind, name))
-            if own is None:
-                self.run.delete(given)
-            else:
-                self.run.put(own)
-        for name, node in differing.items():
-            if self._given.get(name) != node:
-                self._given[name] = node
-                self.run.put(node)
-
-    def put(self, item: KubeObject) -> None:
-        """An object of the cluster was added or updated."""
-        self._given.pop(item.name if isinstance(item, Node) else "", None)
-        self.run.put(item)
-
-    def delete(self, item: KubeObject) -> None:
-        """An object of the cluster was deleted."""
-        self._given.pop(item.name if isinstance(item, Node) else "", None)
-        self.run.delete(item)
-
-
 def _identity(item: KubeObject) -> Identity:
     return item.kind, item.key
-
-
-def _is_another(known: Pod, pod: Pod) -> bool:
-    return known.uid != pod.uid or known.spec.node_name not in ("", pod.spec.node_name)
 
 
 def _is_same(own: KubeObject | None, node: Node) -> bool:
@@ -225,6 +219,177 @@ def _rows(engine: Engine, asked: NodesAsked) -> Rows:
         raise RequestError(f"{asked.field}[{i}]", got, f"one of its {engine.node_count} nodes", UNPROCESSABLE)
     return found
 
+
+# --- verbs ----------------------------------------------------------------------------------------------------------
+
+MAX_EXTENDER_PRIORITY = 10
+"""The highest score that an extender gives. Upstream: MaxExtenderPriority."""
+UNSCHEDULABLE = "Unschedulable"
+"""The code of a plugin's status where the removal of pods may help."""
+
+
+class CannotDecide(KubeclassicError):
+    """The scheduler's cycle ends in an error, with this text."""
+
+
+def scaled(totals: Scores) -> Ints:
+    """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in proportion, rounded down.
+
+    So 10 has who has the highest total, and no other. Where all totals are equal each gets 10.
+
+    >>> scaled(np.array([100_007, 100_012, 100_019, 100_020])).tolist()
+    [0, 3, 9, 10]
+    """
+    if not len(totals):
+        return totals
+    low, high = int(totals.min()), int(totals.max())
+    if low == high:
+        return np.full(len(totals), MAX_EXTENDER_PRIORITY, np.int64)
+    # In Python's numbers: a weight of a Policy may be so large that ten times a total is none of 64 bits.
+    return np.array([(total - low) * MAX_EXTENDER_PRIORITY // (high - low) for total in totals.tolist()], np.int64)
+
+
+def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
+    """A cycle for *pod* after its filter step."""
+    refused = engine.flow.pre_check(pod)
+    if refused is not None:
+        raise CannotDecide(refused.error or "the pod may not be tried")
+    cycle = engine.begin(pod)
+    try:
+        return cycle, engine.flow.filter(cycle)
+    except FilterError as error:
+        raise CannotDecide(str(error)) from None
+
+
+def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
+    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not fit, empty where they do."""
+    if details.search is None:
+        refusal = details.refusal(engine.flow.node_list()[0])
+        is_final = refusal is not None and refusal.code != UNSCHEDULABLE
+        why = "" if refusal is None else ", ".join(refusal.reasons)
+        return np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [why] * len(rows)
+    verdict = details.search.verdict
+    texts, outside = [""] * len(rows), np.isin(rows, details.outside)
+    fits, unresolvable = verdict.fits[rows] & ~outside, verdict.unresolvable()[rows] | outside
+    failed = np.flatnonzero(~fits & ~outside)
+    # Upstream: an error of a predicate on any node ends the cycle.
+    for row in rows[failed].tolist() if verdict.has_errors else ():
+        error = verdict.error(row)
+        if error is not None:
+            raise CannotDecide(error)
+    for at, text in zip(failed.tolist(), _texts(verdict, rows[failed]), strict=True):
+        texts[at] = text
+    away = np.flatnonzero(outside).tolist()
+    for at in away:
+        refusal = details.refusal(int(rows[away[0]]))
+        texts[at] = "" if refusal is None else ", ".join(refusal.reasons)
+    return fits, unresolvable, texts
+
+
+def _texts(verdict: Verdict, rows: Rows) -> list[str]:
+    """Why each of *rows* fails; nodes with the same findings share the text."""
+    if not len(rows):
+        return []
+    keys = np.zeros(len(rows), np.int64)
+    for _, failures in verdict.plain.findings:
+        codes = failures.codes[rows]
+        keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    shared = [", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()]
+    texts = [shared[i] for i in which.reshape(-1).tolist()]
+    for at, row in enumerate(rows.tolist() if verdict.place else ()):
+        if row in verdict.place:  # With nominated pods a node has findings of its own.
+            texts[at] = ", ".join(reason.text for reason in verdict.reasons(row))
+    return texts
+
+
+@attrs.define(eq=False)
+class ExtenderService:
+    """Answers the calls of a scheduler. Not safe for threads, as its cluster is not."""
+
+    cluster: ServedCluster
+
+    @property
+    def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
+        """The verbs that only ask, by the path that asks for them."""
+        return {"filter": self.filter, "prioritize": self.prioritize, "preemption": self.preempt}
+
+    def filter(self, body: bytes) -> bytes:
+        """Which of the nodes fit, and why the others do not. This and the others raise :class:`RequestError`."""
+        pod, asked = extender_args(body)
+        engine, rows = self.cluster.find(asked)
+        pod = self.cluster.completed(pod)
+        if not len(rows):
+            return to_json(filter_result(asked))
+        try:
+            with engine.preserving_state(pod):
+                fits, unresolvable, texts = _judged(engine, _begun(engine, pod)[1], rows)
+        except CannotDecide as error:
+            return to_json(filter_result(asked, error=str(error)))
+        names, failed = asked.names, np.flatnonzero(~fits)
+        why, lasting = ({names[at]: texts[at] for at in found.tolist()} for found in (failed, failed[unresolvable[failed]]))
+        return to_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
+
+    def prioritize(self, body: bytes) -> bytes:
+        """The scores of the nodes, 0 to 10, as if they were those that fit; see :func:`scaled`."""
+        pod, asked = extender_args(body)
+        engine, rows = self.cluster.find(asked)
+        pod = self.cluster.completed(pod)
+        if not len(rows):
+            return to_json([])
+        try:
+            with engine.preserving_state(pod):
+                scores = scaled(engine.flow.score(_begun(engine, pod)[0], rows).totals).tolist()
+        except (CannotDecide, ScoreError) as error:
+            # The answer of this verb has no field for an error; a scheduler goes on without these scores.
+            raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
+        return to_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
+
+    def preempt(self, body: bytes) -> bytes:
+        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
+        pod, asked, victims = preemption_args(body)
+        engine, rows = self.cluster.find(asked)
+        pod = self.cluster.completed(pod)
+        candidates: Mapping[str, Victims] = {}
+        if not len(rows):
+            return to_json(preemption_result(candidates, {}))
+        try:
+            with engine.preserving_state(pod):
+                cycle, details = _begun(engine, pod)
+                if details.search is not None:
+                    unresolvable = details.search.verdict.unresolvable()
+                    unresolvable[details.outside] = True
+                    candidates = engine.flow.victims(cycle, rows, unresolvable, {uid for uids in victims.values() for uid in uids})
+        except CannotDecide as error:
+            raise RequestError("Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE) from None
+        unknown = {}
+        for name, uids in victims.items():
+            there = {pod.uid for pod in self.cluster.engine.pods_on(name)}
+            unknown[name] = [uid for uid in uids if uid not in there]
+        return to_json(preemption_result(candidates, unknown))
+
+    def binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
+        """The binding that a request asks for, and why it cannot be; None if it can.
+
+        With *checks* the pod has to be known and without a node; else an API server judges.
+        """
+        args = binding_args(body)
+        if self.cluster.engine.node(args.node) is None:
+            got = f'"{args.node[:200]}", which the cluster does not have'
+            raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
+        pod = self.cluster.bindable(args.key, args.uid) if checks else None
+        host = "" if pod is None else pod.spec.node_name
+        return args, f"pod {args.key} is already assigned to node {host}" if host else None
+
+    def bound(self, args: BindingArgs) -> None:
+        """The pod is bound: its node counts it from now on, if it is known."""
+        with suppress(RequestError):
+            pod = self.cluster.bindable(args.key, args.uid)
+            if not pod.spec.node_name:
+                self.cluster.put(pod.bound_to(args.node))
+
+
+# --- an API server --------------------------------------------------------------------------------------------------
 
 TOLERATED = 10.0
 """Seconds for which the API server may be away before answers say so: watches end and begin again."""
@@ -251,7 +416,7 @@ class Following:
     news: Callable[[str], None] = lambda text: None
     """Is told when the API server is away for long, and when it is back."""
     on_event: Callable[[], None] = lambda: None
-    is_complete: bool = attrs.field(default=False, init=False)
+    is_complete: bool = False
     """Whether everything has been listed once."""
     _informers: Informers | None = None
 

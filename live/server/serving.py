@@ -128,7 +128,6 @@ def _reason(error: Exception) -> str:
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 that ends a connection on which the headers of a request take too long."""
 
-    header_seconds = HEADER_SECONDS
     _deadline: asyncio.TimerHandle | None = None
     _dropped: int = 0
 
@@ -166,7 +165,7 @@ class PatientProtocol(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
         elif self._deadline is None:
-            self._deadline = self.loop.call_later(self.header_seconds, self._give_up)
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:
@@ -199,9 +198,8 @@ async def served(
     tls = listening.tls()
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
     bound = listening.socket()
-    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": HEADER_SECONDS})
     server = _Server(uvicorn.Config(
-        app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
+        app, http=PatientProtocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
         timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=grace, backlog=BACKLOG, limit_concurrency=most_callers, **tls,
     ))  # fmt: skip
     task = asyncio.create_task(server.serve([bound]))

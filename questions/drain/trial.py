@@ -25,7 +25,7 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
 from ...simulation.edits import cordoned
-from ...simulation.explain.faileddemands import VolumeDemands
+from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order
@@ -249,8 +249,8 @@ def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
         return f"{what} is gated, and not tried"
-    demands = VolumeDemands(engine, decision.pod)
-    volumes = {text: None for node in engine.nodes() for _, text in demands.unreached(node)} if demands.claims else {}
+    claims = claims_known(engine, decision.pod)
+    volumes = dict.fromkeys(text for node in engine.nodes() for text in unreached(engine, claims, node))
     told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
     return f"{what} finds no other node: {decision.error}{told}"
 

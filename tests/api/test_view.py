@@ -38,7 +38,7 @@ def test_a_column_is_where_its_forms_say():
 
 def test_data_begins_with_the_main_table():
     """Text keeps the order of tables; data has the main one first, and knows no other names."""
-    both = tables(*(table_of(name, [], forms=("table", "data")) for name in "ab"))
+    both = tables(*(Table(name, [], []) for name in "ab"))
     view = View(title="v", sections=both, main="b")
     assert [table.name for table in view.tables_of("table")] == ["a", "b"]
     assert [table.name for table in view.tables_of("data")] == ["b", "a"]

@@ -16,7 +16,7 @@ from starlette.responses import Response as HttpResponse
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from kubeclassic.live.client.transport import Request, Transport
+from kubeclassic.live.client.api import Request, Transport
 
 from .store import Store
 from .transport import NO_FAULT, Decide, StoreTransport

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import attrs
 
-from kubeclassic.live.client.transport import Request, Response, Stream, TransportError
+from kubeclassic.live.client.api import Request, Response, Stream, TransportError
 
 from .answers import Answer, encode_text, status_body
 from .storage import Watch
@@ -55,7 +55,7 @@ def timed_out(code: int = 504, reason: str = "Timeout", message: str = "request 
 
 @attrs.define
 class StoreTransport:
-    """A :class:`~kubeclassic.live.client.transport.Transport` over a store; no sockets."""
+    """A :class:`~kubeclassic.live.client.api.Transport` over a store; no sockets."""
 
     store: Store
     faults: Decide = lambda request: NO_FAULT

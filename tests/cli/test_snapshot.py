@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.resources import VERSIONS, resource
+from kubeclassic.live.client.api import VERSIONS, resource
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import Refused, User
 from tests.apiserver.resources import NEW_SERVER

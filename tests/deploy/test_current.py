@@ -9,7 +9,7 @@ import yaml
 from kubeclassic.cli import BAD_INPUT
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.resources import DEVICE_KINDS, resource
+from kubeclassic.live.client.api import DEVICE_KINDS, resource
 from kubeclassic.live.informers.informers import listed
 from kubeclassic.simulation.conform import engine_for
 from tests.deploy.test_deploy import DEPLOY, READS, WRITES, documents

@@ -14,8 +14,8 @@ from kubeclassic.algorithmprovider.providers import resolve
 from kubeclassic.algorithmprovider.releases import find_release
 from kubeclassic.cli import BAD_INPUT
 from kubeclassic.framework.config.configuration import load_configuration
-from kubeclassic.live.client.resources import VERSIONS as KINDS
-from kubeclassic.live.client.resources import resource
+from kubeclassic.live.client.api import VERSIONS as KINDS
+from kubeclassic.live.client.api import resource
 from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
 from tests.support.program import ran

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request, TransportError
+from kubeclassic.live.client.api import Request, TransportError
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.resources import VERSIONS, resource
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import VERSIONS, Request, resource
 from kubeclassic.live.snapshot import MissingRightError, check_rights
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User

@@ -14,8 +14,7 @@ from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.resources import VERSIONS
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import VERSIONS, Request
 from kubeclassic.live.renaming import Redaction, redact
 from kubeclassic.live.snapshot import ClusterSnapshot, take_snapshot
 from kubeclassic.scheduler import Scheduler

@@ -11,12 +11,11 @@ from typing import Any
 import attrs
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Api, Request
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.writes import WireApi
+from kubeclassic.live.scheduler.writes import ClusterApi
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.answers import Answer, Object
 from tests.apiserver.storage import Storage
@@ -169,7 +168,7 @@ class Process:
         transport = StoreTransport(self.world.store, self.world.faults)
         algorithm = engine_for(self.world.release, {}).algorithm
         release = algorithm.release
-        api = WireApi(Api(transport, retries_of(release.client)))
+        api = ClusterApi(Api(transport, retries_of(release.client)))
         scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
         informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append)
         self.elector = self._elector(transport) if self.elects else None

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request, Response, Stream, TransportError
+from kubeclassic.live.client.api import Request, Response, Stream, TransportError
 from tests.conftest import SHARED
 
 VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7", "1.28": "1.28.7"}

@@ -51,7 +51,13 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
     for number, member in enumerate(members, 1):
         if number > MOST_MEMBERS:
             raise ManifestError(f"{where}: expected an archive of at most {MOST_MEMBERS:,} files, got more")
-        parts = _parts(member.path, where)
+        path = member.path
+        said = repr(path[:80] + "..." * (len(path) > 80))
+        if len(path) > LONGEST_NAME or "\0" in path:
+            raise ManifestError(f"{where}: expected paths of at most {LONGEST_NAME:,} characters without NUL, got {said}")
+        parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")] or [""]
+        if path.startswith(("/", "\\")) or ".." in parts:  # refused though nothing is written anywhere
+            raise ManifestError(f"{where}: expected a path that stays inside the archive, got {said}")
         if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
             continue
         allowed = check_unpacked(total + max(member.size, 0), packed, where)
@@ -59,17 +65,6 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
         total += len(data)
         check_unpacked(total, packed, where)
         yield parts, data
-
-
-def _parts(path: str, where: str) -> list[str]:
-    """The folders and the name in *path*; one that leads out of the archive is refused, though nothing is written anywhere."""
-    shown = repr(path[:80] + "..." * (len(path) > 80))
-    if len(path) > LONGEST_NAME or "\0" in path:
-        raise ManifestError(f"{where}: expected paths of at most {LONGEST_NAME:,} characters without NUL, got {shown}")
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-    if path.startswith(("/", "\\")) or ".." in parts:
-        raise ManifestError(f"{where}: expected a path that stays inside the archive, got {shown}")
-    return parts or [""]
 
 
 def _zipped(content: bytes) -> Iterator[_Member]:
@@ -82,10 +77,5 @@ def _zipped(content: bytes) -> Iterator[_Member]:
 def _in_tar(content: bytes) -> Iterator[_Member]:
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
         for info in archive:
-            if info.isreg():  # links and devices have nothing to read
-                yield _Member(info.name, info.size, lambda most, info=info: _file(archive, info, most))  # type: ignore[misc]
-
-
-def _file(archive: tarfile.TarFile, info: tarfile.TarInfo, most: int) -> bytes:
-    stream = archive.extractfile(info)
-    return b"" if stream is None else stream.read(most)
+            if info.isreg() and (stream := archive.extractfile(info)) is not None:  # links and devices have nothing to read
+                yield _Member(info.name, info.size, stream.read)

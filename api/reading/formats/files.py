@@ -115,13 +115,10 @@ def read_stream(stream: IO[Any] | None) -> bytes:
     source = stream or sys.stdin.buffer
     try:
         check_size(source, _STANDARD_INPUT)
-        return b"".join(map(_encoded, _pieces(source, _STANDARD_INPUT, ends_short=source.isatty())))
+        pieces = _pieces(source, _STANDARD_INPUT, ends_short=source.isatty())
+        return b"".join([piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece for piece in pieces])
     except OSError as error:
         raise _unreadable(_STANDARD_INPUT, error) from None
-
-
-def _encoded(piece: str | bytes) -> bytes:
-    return piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else bytes(piece)
 
 
 # --- how much -------------------------------------------------------------------------------------------------------
@@ -179,8 +176,8 @@ def unpacked(content: bytes, where: str) -> bytes:
     try:
         found = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
     except (OSError, EOFError, zlib.error):
-        after = f" after line {lines:,}" if (lines := _whole_lines(content)) else ""
-        raise ManifestError(f"{where}: broken gzip data{after}") from None
+        lines = _whole_lines(content)
+        raise ManifestError(f"{where}: broken gzip data{f' after line {lines:,}' if lines else ''}") from None
     if len(found) > limit:
         raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more", limit)
     return found

@@ -1,21 +1,77 @@
-"""The values of a JSON text, one or several, with the keys that they have twice.
+"""The values of a JSON text, one or several, with the keys that they have twice; and long lists of objects, read item by item.
 
 The standard library reads exactly what is there, but reports repeated keys only one object at a time, which is slow. msgspec is quicker
 and says nothing of them, so what it made is written again without blanks and its commas are counted: a key that got lost took one along.
+
+Of the text of a long list no more is held than a window. Whatever is odd, such as a key that an object has twice, ends in
+:class:`Uncertain`: the exact way finds out what it is.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, Any, NoReturn, TypeAlias
 
+import attrs
 import msgspec
 
 from ....exceptions import ManifestError
 from .files import as_text
-from .repeats import Repeats, without_surrogates
+
+
+@attrs.define(repr=False)
+class Repeats:
+    """The keys that objects of one document had more than once. The objects are kept, so that no other object gets their id."""
+
+    _found: dict[int, tuple[Mapping[str, Any], list[str]]] = attrs.Factory(dict)
+
+    def add(self, made: Mapping[str, Any], key: str) -> None:
+        """Remember that *made* had *key* again."""
+        self._found.setdefault(id(made), (made, []))[1].append(key)
+
+    def paths(self, value: Any) -> tuple[str, ...]:
+        """The paths of these keys in *value*, each once, outer ones first."""
+        paths, level, seen = dict[str, None](), [("", value)] if self._found else [], set[int]()
+        while level:
+            inner: list[tuple[str, Any]] = []
+            for path, item in level:
+                if id(item) in seen:
+                    continue
+                dot = f"{path}." if path else ""
+                paths |= dict.fromkeys(f"{dot}{key}" for key in self._found.get(id(item), (item, ()))[1])
+                if isinstance(item, dict):
+                    seen.add(id(item))
+                    inner += ((f"{dot}{key}", part) for key, part in item.items())
+                elif isinstance(item, list):
+                    seen.add(id(item))
+                    inner += ((f"{path}[{index}]", part) for index, part in enumerate(item))
+            level = inner
+        return tuple(paths)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(value: Any) -> Any:
+    """*value*, read from JSON, with U+FFFD for every half character in its texts and keys.
+
+    >>> without_surrogates({"a": ["x\\ud800"]}) == {"a": ["x\\ufffd"]}
+    True
+    """
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        value[:] = map(without_surrogates, value)
+    elif isinstance(value, dict):
+        for key in list(value):
+            value[without_surrogates(key)] = without_surrogates(value.pop(key))
+    return value
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
 
 _START_OF_LOGS = "==== START logs"
 _LOGS = re.compile(rf"^{_START_OF_LOGS}.*?(?:^==== END logs[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -41,7 +97,9 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
         return
     place = where if line is None else f"{where}, line {line}"
     text = as_text(content, place)
-    yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, place, line is None)
+    if _START_OF_LOGS in text:  # the line ends stay, so that later lines keep their numbers
+        text = _LOGS.sub(lambda logs: "\n" * logs[0].count("\n"), text)
+    yield from _stream(text, place, line is None)
 
 
 def quick_value(content: bytes) -> tuple[Any] | None:
@@ -73,18 +131,18 @@ def _commas(value: Any) -> int:
     return encoded(outside).count(b",") + max(len(parts) - 1, 0) + sum(encoded(part).count(b",") for part in parts)
 
 
-def _blank_lines(logs: re.Match[str]) -> str:
-    """The line ends of *logs*, so that later lines keep their numbers."""
-    return "\n" * logs.group().count("\n")
-
-
 def _stream(text: str, where: str, has_lines: bool) -> Iterator[Parsed]:
     has_surrogates = _SURROGATE.search(text) is not None
     position = _end_of_blank(text, 0)
     while position < len(text):
         repeats = Repeats()
         value, position = _value_at(text, position, repeats, where, has_lines)
-        yield _cleaned(value, where) if has_surrogates else value, repeats
+        if has_surrogates:
+            try:
+                value = without_surrogates(value)
+            except RecursionError:
+                raise _too_deep(where) from None
+        yield value, repeats
         position = _end_of_blank(text, position)
 
 
@@ -122,13 +180,6 @@ def _fault(rest: str, message: str) -> str:
     return f"it ends in the middle ({message})" if ends else message
 
 
-def _cleaned(value: Any, where: str) -> Any:
-    try:
-        return without_surrogates(value)
-    except RecursionError:
-        raise _too_deep(where) from None
-
-
 def _too_deep(where: str) -> ManifestError:
     return ManifestError(f"{where}: JSON nested too deeply")
 
@@ -136,3 +187,195 @@ def _too_deep(where: str) -> ManifestError:
 def _end_of_blank(text: str, position: int) -> int:
     matched = _BLANK.match(text, position)
     return matched.end() if matched else position
+
+
+# --- long lists -----------------------------------------------------------------------------------------------------
+
+_WINDOW = 1 << 20
+_ends: Any = msgspec.json.Decoder(msgspec.Raw).decode
+_all_parts: Any = msgspec.json.Decoder(list[dict[str, msgspec.Raw]]).decode
+_NEXT = re.compile(r"trailing characters \(byte (\d+)\)")
+_FIELD = re.compile(rb'\s*[{,]\s*"(?:[^"\\]|\\.)*"\s*:\s*')
+_END = re.compile(rb"\s*\}\s*")
+_BEGIN = re.compile(rb'\{\s*"[^"\\]*"')
+_BLANKS = (b" ", b"\n", b"\r", b"\t")
+Parts: TypeAlias = Mapping[str, msgspec.Raw]
+"""JSON name -> the text of the value."""
+_TAIL = 1 << 16
+_KIND_OF_LIST = re.compile(rb'"kind"\s*:\s*"[^"]*List"')
+_OUTSIDE = ("apiVersion", "kind", "metadata")
+
+
+class Uncertain(Exception):
+    """The quick way cannot tell what the text holds; the exact one can."""
+
+
+@attrs.define(repr=False)
+class _Window:
+    """The part of a text that is held: from the next character on."""
+
+    stream: IO[bytes]
+    held: bytes = b""
+    at: int = 0
+    is_whole: bool = False
+    """There is no more in the stream."""
+    blank: bytes = b""
+    """What stood before the next character."""
+
+    def sign(self, allowed: bytes) -> bytes:
+        """Take the next character, which is one of *allowed*."""
+        found = self.next()
+        if found not in allowed or not found:
+            raise Uncertain
+        self.at += 1
+        return found
+
+    def next(self) -> bytes:
+        """The next character that is no blank; empty at the end."""
+        while True:
+            begin = self.at
+            while self.held[self.at : self.at + 1] in _BLANKS:
+                self.at += 1
+            self.blank = self.held[begin : self.at]
+            if self.at < len(self.held) or not self._more():
+                return self.held[self.at : self.at + 1]
+
+    def value(self) -> bytes:
+        """Take the text of the next value."""
+        self.next()
+        while True:
+            try:
+                _ends(memoryview(self.held)[self.at :])
+            except UNREADABLE as error:
+                if found := _NEXT.search(str(error)):
+                    begin, self.at = self.at, self.at + int(found[1]) - 1
+                    return self.held[begin : self.at]
+            # It goes on after the window, or ends with it, or is broken.
+            if not self._more():
+                raise Uncertain
+
+    def between(self) -> bytes:
+        """What the next item begins with, and what stands between two items."""
+        self.next()
+        found = _BEGIN.match(self.held, self.at)
+        return b"" if found is None else b"}," + self.blank + found[0]
+
+    def items(self, between: bytes = b"") -> list[Parts]:
+        """Take the next item; where *between* is known, all that the window has of them as a whole."""
+        self.next()
+        cut = self.held.rfind(between, self.at) + 1 if between else 0
+        if cut > self.at and (found := _items_in(self.held[self.at : cut])) is not None:
+            self.at = cut
+            return found
+        found = _items_in(self.value())
+        if found is None:
+            raise Uncertain
+        return found
+
+    def _more(self) -> bool:
+        try:
+            piece = b"" if self.is_whole else self.stream.read(max(_WINDOW, len(self.held) - self.at))
+        except (OSError, EOFError, ValueError):
+            raise Uncertain from None
+        self.held, self.at, self.is_whole = self.held[self.at :] + piece, 0, not piece
+        return bool(piece)
+
+
+@attrs.define(repr=False)
+class LongList:
+    """A list of Kubernetes objects whose items are still text."""
+
+    _window: _Window
+    outside: dict[str, Any]
+    """What it says of itself before its items; after them, all that it says."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its items; empty: they say it themselves, or the list does at its end."""
+        return str(self.outside.get("kind", "")).removesuffix("List")
+
+    @property
+    def api_version(self) -> Any:
+        """The apiVersion of items that say neither it nor their kind."""
+        return self.outside.get("apiVersion") if self.kind else None
+
+    def items(self) -> Iterator[Parts]:
+        """The fields of each item, still text. Raises :class:`Uncertain`, also at the end."""
+        window, between = self._window, b""
+        if window.next() == b"]":
+            window.sign(b"]")
+        else:
+            yield from window.items()
+            while window.sign(b",]") == b",":
+                between = between or window.between()
+                yield from window.items(between)
+        while window.sign(b",}") == b",":
+            if _note(window, self.outside) in ("items", "apiVersion"):  # items may have been taken for what they are not
+                raise Uncertain
+        kind = self.outside.get("kind")
+        if window.next() or not isinstance(kind, str) or not kind.endswith("List"):
+            raise Uncertain
+
+
+def is_list_without_kind(stream: IO[bytes]) -> bool:
+    """Whether a regular file begins as a list that does not say its kind, neither before its items nor at its end."""
+    found = long_list(stream)
+    if found is None or "kind" in found.outside:
+        return False
+    stream.seek(-min(_TAIL, stream.seek(0, io.SEEK_END)), io.SEEK_END)
+    return _KIND_OF_LIST.search(stream.read()) is None
+
+
+def long_list(stream: IO[bytes]) -> LongList | None:
+    """The list that a text begins with; None if it begins with something else, or has to be looked at more closely."""
+    window, outside = _Window(stream), dict[str, Any]()
+    try:
+        window.sign(b"{")
+        while _note(window, outside) != "items":
+            window.sign(b",")
+        window.sign(b"[")
+    except Uncertain:
+        return None
+    return LongList(window, outside)
+
+
+def _note(window: _Window, outside: dict[str, Any]) -> str:
+    """Take the next key and, unless it is ``items``, its value, which *outside* gets."""
+    key: str = whole_value(window.value())
+    window.sign(b":")
+    if key != "items":
+        if key not in _OUTSIDE or key in outside:
+            raise Uncertain
+        outside[key] = whole_value(window.value())
+    return key
+
+
+def _items_in(text: bytes) -> list[Parts] | None:
+    """The fields of the objects in *text*; None if it has something else, or a key twice: then its first value got lost."""
+    try:
+        items: list[Parts] = _all_parts(b"[%b]" % text)
+    except UNREADABLE:
+        return None
+    at = 0
+    for number, item in enumerate(items):
+        if number:  # after the comma between two
+            at += 1
+        for part in item.values():
+            if (before := _FIELD.match(text, at)) is None or not text.startswith(part, before.end()):
+                return None
+            at = before.end() + len(memoryview(part))
+        if not item or not (after := _END.match(text, at)):
+            return None
+        at = after.end()
+    return items if at == len(text) else None
+
+
+def whole_value(text: bytes | msgspec.Raw) -> Any:
+    """The value of a text. Raises :class:`Uncertain` if an object in it has a key twice."""
+    try:
+        text, value = bytes(text), decoded(text)
+        if b"," not in text or holds_each_once(text, value):
+            return value
+    except UNREADABLE:
+        pass
+    raise Uncertain

@@ -29,7 +29,7 @@ from yaml.events import (
 
 from ....exceptions import ManifestError
 from ..mismatch import shown
-from .repeats import Repeats, without_surrogates
+from .jsonvalues import Repeats, without_surrogates
 
 MAX_NESTING = 500
 """How many levels a document may have. libyaml of its own ends at 1,000, in words that say no number."""
@@ -59,9 +59,16 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column."""
     has_escapes = "\\u" in text or "\\U" in text
     try:
-        for value, repeats in _documents(text):
-            if value is not None:
-                yield without_surrogates(value) if has_escapes else value, repeats
+        loader, plain = _Loader(text), lru_cache(_MOST_KNOWN)(_plain)
+        try:
+            while type(event := loader.get_event()) is not StreamEndEvent:
+                if type(event) is DocumentStartEvent:
+                    document = _Document(loader.get_event, plain)
+                    value = document.value()
+                    if value is not None:
+                        yield without_surrogates(value) if has_escapes else value, document.repeats
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -70,17 +77,6 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
         raise ManifestError(f"{where}: YAML nested too deeply") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ManifestError(f"{where}: broken YAML: {str(error).splitlines()[0]}") from None
-
-
-def _documents(text: str) -> Iterator[tuple[Any, Repeats]]:
-    loader, plain = _Loader(text), lru_cache(_MOST_KNOWN)(_plain)
-    try:
-        while type(event := loader.get_event()) is not StreamEndEvent:
-            if type(event) is DocumentStartEvent:
-                document = _Document(loader.get_event, plain)
-                yield document.value(), document.repeats
-    finally:
-        loader.dispose()
 
 
 # --- from events to values ------------------------------------------------------------------------------------------
@@ -101,9 +97,9 @@ class _Document:
 
     next_event: Callable[[], Any]
     plain: Callable[[str], Any]
-    repeats: Repeats = attrs.field(factory=Repeats)
-    anchors: dict[str | None, _Anchor] = attrs.field(factory=dict)
-    merges: dict[int, list[tuple[Any, Any]]] = attrs.field(factory=dict)
+    repeats: Repeats = attrs.Factory(Repeats)
+    anchors: dict[str | None, _Anchor] = attrs.Factory(dict)
+    merges: dict[int, list[tuple[Any, Any]]] = attrs.Factory(dict)
     """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the object's id."""
     own: int = 0
     by_aliases: int = 0
@@ -134,7 +130,9 @@ class _Document:
                 else:
                     made[key] = value
                 key = None
-            named = self._named(event, value) if kind is not AliasEvent and event.anchor is not None else None
+            named = None
+            if kind is not AliasEvent and event.anchor is not None:
+                named = self.anchors[event.anchor] = _Anchor(value, self.own + self.by_aliases, int(kind is ScalarEvent))
             if kind is not ScalarEvent and kind is not AliasEvent:
                 outer.append((made, anchor))
                 made, anchor = value, named
@@ -157,11 +155,6 @@ class _Document:
             tag = ("!!int" if _INTEGER.match(text) else "!!float") if is_plain else tag
             most = f" of at most {_MAX_DIGITS:,} digits" if len(text) > _MAX_DIGITS else ""
             raise _ValueError(f"expected a value for {_short(tag)}{most}, got {shown(text)}", event) from None
-
-    def _named(self, event: Any, value: Any) -> _Anchor:
-        """Remember a value with an anchor."""
-        found = self.anchors[event.anchor] = _Anchor(value, self.own + self.by_aliases, int(type(event) is ScalarEvent))
-        return found
 
     def _known(self, event: Any) -> Any:
         """The value of an alias."""

@@ -70,24 +70,23 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
     'NodeAffinity'
     >>> refusing_rule("no idea", [], [])
     """
-    rules = [(names, count or 1) for reason, count in reasons_in(message).items() if (names := _rules_of(reason))]
-    counted = Counter(names for reason in ours if (names := _rules_of(reason)))
-    names, _ = max(rules, key=lambda each: each[1] - counted[each[0]], default=("", 0))
-    found = names.split()
+    def rules_of(reason: str) -> str:
+        if shortage_of(reason) is not None:
+            return _RESOURCES
+        return next((names for pattern, names in _CLOSER if pattern.search(reason)), "") or _BY_SUBJECT.get(about(reason), "")
+
+    # Their names, oldest first, with blanks between them; empty: unknown.
+    rules = [(names, count or 1) for reason, count in reasons_in(message).items() if (names := rules_of(reason))]
+    counted = Counter(rules_of(reason) for reason in ours)
+    found = max(rules, key=lambda each: each[1] - counted[each[0]], default=("", 0))[0].split()
     return next((name for name in found if name in known), found[-1] if found else None)
-
-
-def _rules_of(reason: str) -> str:
-    """The names of the rules that say *reason*, oldest first, with blanks between them; empty: unknown."""
-    if shortage_of(reason) is not None:
-        return _RESOURCES
-    return next((names for pattern, names in _CLOSER if pattern.search(reason)), "") or _BY_SUBJECT.get(about(reason), "")
 
 
 OURS, CLUSTER = "kubeclassic", "cluster"
 """The two sides, as causes name them."""
 ORDER_UNKNOWN: Final = "order unknown"
 """Ours differs as things stand, but not in every state in which the cluster's scheduler may have decided."""
+
 
 
 class PodJudgement(Record):
@@ -111,55 +110,50 @@ class PodJudgement(Record):
         if self.verdict == SAME:
             return f"{self.pod}: {self.verdict}: {self.cluster or 'no node'}"
         told = f"{self.pod}: {self.verdict}: cluster {self.cluster or 'no node'}, {OURS} {self.ours or 'no node'}"
-        return told if self.cause is None else f"{told}: {cause_text(self.cause)}"
+        cause = self.cause
+        if cause is None:
+            return told
+        if cause.kind == PREDICATE:
+            where = "" if cause.side == OURS else " there"
+            return f"{told}: {cause.rule or 'a rule'} turns {cause.node} down{where}: {cause.text}"
+        kind = cause.rule or "the scores" if cause.kind == SCORE else KINDS[cause.kind]
+        return f"{told}: {kind}: {cause.text}" if cause.text else f"{told}: {kind}"
 
 
-def cause_text(cause: Cause) -> str:
-    """A cause in words."""
-    if cause.kind == PREDICATE:
-        where = "" if cause.side == OURS else " there"
-        return f"{cause.rule or 'a rule'} turns {cause.node} down{where}: {cause.text}"
-    if cause.kind == SCORE:
-        return f"{cause.rule or 'the scores'}: {cause.text}" if cause.text else f"{cause.rule} scores {cause.node} higher"
-    return f"{KINDS[cause.kind]}: {cause.text}" if cause.text else KINDS[cause.kind]
+def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") -> PodJudgement:
+    """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*.
 
+    Empty: it found none, and said why.
+    """
+    own = decision.host
 
-def judged(engine: Engine, decision: Decision, cluster: str) -> PodJudgement:
-    """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
-    verdict, cause = _verdict(engine, decision, cluster)
-    return PodJudgement(decision.pod.key, verdict, decision.host, cluster, cause, decision.error or "")
+    def found(verdict: str, cause: Cause | None = None) -> PodJudgement:
+        text = decision.error or "" if cluster else message
+        return PodJudgement(decision.pod.key, verdict, own, cluster or None, cause, text)
 
-
-def judged_without(engine: Engine, decision: Decision, message: str) -> PodJudgement:
-    """Our decision on a pod for which the cluster's scheduler found no node, and said why."""
-    if decision.host is None:
-        return PodJudgement(decision.pod.key, SAME, None, None, message=message)
-    details, algorithm = decision.details, engine.algorithm_of(decision.pod) or engine.algorithm
-    ours = () if details is None else [reason for found in details.refusals().values() for reason in found.reasons]
-    rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
-    cause = Cause(PREDICATE, rule, CLUSTER, decision.host, message)
-    return PodJudgement(decision.pod.key, DIFFERENT, decision.host, None, cause, message)
-
-
-def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cause | None]:
-    if decision.host == cluster:
-        return SAME, None
-    if decision.host is None and not decision.is_fit_error:
-        return DIFFERENT, Cause(ERROR, side=OURS, text=decision.error or "")
+    if (own or "") == cluster:
+        return found(SAME)
+    if not cluster:
+        details, algorithm = decision.details, engine.algorithm_of(decision.pod) or engine.algorithm
+        ours = () if details is None else [reason for found in details.refusals().values() for reason in found.reasons]
+        rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
+        return found(DIFFERENT, Cause(PREDICATE, rule, CLUSTER, own, message))
+    if own is None and not decision.is_fit_error:
+        return found(DIFFERENT, Cause(ERROR, side=OURS, text=decision.error or ""))
     view = node_view(engine, decision, cluster)
     if (refusal := refusal_of(OURS, view)) is not None:
-        return DIFFERENT, refusal
-    if view.state == UNKNOWN or decision.host is None:
-        return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
+        return found(DIFFERENT, refusal)
+    if view.state == UNKNOWN or own is None:
+        return found(DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here"))
     if engine.row_of(cluster) in best(decision):
-        return EQUALLY_GOOD, Cause(TIE, node=cluster)
+        return found(EQUALLY_GOOD, Cause(TIE, node=cluster))
     # Both nodes fit: the rule that favours ours most.
-    own, ours = decision.host, node_view(engine, decision, decision.host)
-    gains = {rule: found.total - view.scores[rule].total for rule, found in ours.scores.items() if rule in view.scores}
+    mine = node_view(engine, decision, own)
+    gains = {rule: score.total - view.scores[rule].total for rule, score in mine.scores.items() if rule in view.scores}
     rule = max(gains, key=lambda name: gains[name], default=None)
-    totals = f"{ours.total} in all for {own}, {view.total} for {cluster}"
+    totals = f"{mine.total} in all for {own}, {view.total} for {cluster}"
     text = totals if rule is None else f"scores {own} {gains[rule]} above {cluster} ({totals})"
-    return DIFFERENT, Cause(SCORE, rule, OURS, own, text)
+    return found(DIFFERENT, Cause(SCORE, rule, OURS, own, text))
 
 
 COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")
@@ -171,7 +165,7 @@ class ShadowAgreement:
     """How often the two agreed."""
 
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, EQUALLY_GOOD, ORDER_UNKNOWN, DIFFERENT), 0))
-    causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
+    causes: Counter[tuple[str, str | None]] = attrs.Factory(Counter)
     """(kind, rule) of what is different -> how often."""
 
     def add(self, judgement: PodJudgement) -> None:

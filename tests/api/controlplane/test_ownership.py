@@ -2,8 +2,7 @@
 
 import pytest
 
-from kubeclassic.api.controlplane.ownership import Ownership, matches
-from kubeclassic.api.controlplane.pod_templates import read_workload
+from kubeclassic.api.controlplane.ownership import Ownership, matches, read_workload
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
 from tests.support.build import pod
 
@@ -26,9 +25,9 @@ def owned(name, kind="ReplicaSet", owner="web-abc", labels=HASHED, **more):
     return pod(name, labels=labels, metadata={"labels": labels, "ownerReferences": references, **more})
 
 
-def owning(pods, *workloads, known=frozenset()):
+def owning(pods, *workloads):
     """Ownership among *workloads* that was told of *pods*."""
-    made = Ownership(list(workloads), known)
+    made = Ownership(list(workloads), frozenset())
     made.take_in(pods)
     return made
 
@@ -107,11 +106,6 @@ class TestLostReplicaSets:
         deployment = workload("Deployment", "web")
         (lost,) = owning([pod("x", labels=HASHED), pod("y", labels={"app": "web"})], deployment).lost_replica_sets(deployment)
         assert (lost.name, lost.uid, names(lost.pods)) == ("web-abc", "", ["x"])
-
-    def test_known_objects_are_told_apart(self):
-        """A ReplicaSet that is there as an object only is known."""
-        found = owning([], known=frozenset(["default/web-abc"]))
-        assert (found.is_known("default", "web-abc"), found.is_known("other", "web-abc")) == (True, False)
 
 
 @pytest.mark.parametrize(

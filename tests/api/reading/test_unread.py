@@ -3,8 +3,7 @@
 import pytest
 
 from kubeclassic.api import objects as o
-from kubeclassic.api.reading.apifields import api_fields, has_only_api_fields
-from kubeclassic.api.reading.unknownfields import fields_of, misnamed
+from kubeclassic.api.reading.unknownfields import api_fields, fields_of, has_only_api_fields, misnamed
 
 OF_THE_OTHER = {
     o.Node: {"status.conditions.lastProbeTime"},

@@ -10,9 +10,26 @@ from contextlib import asynccontextmanager
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import DEFAULT_RETRIES, Api, ApiError, ListOptions, Retries, WatchOptions
-from kubeclassic.live.client.resources import NODES, PODS, resource
-from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
+from kubeclassic.live.client.api import (
+    CLOSED,
+    DEFAULT_RETRIES,
+    NODES,
+    OTHER,
+    PODS,
+    REFUSED,
+    RESET,
+    TIMEOUT,
+    Api,
+    ApiError,
+    ListOptions,
+    Request,
+    Response,
+    Retries,
+    Stream,
+    TransportError,
+    WatchOptions,
+    resource,
+)
 from tests.support.virtualtime import run_virtually
 
 Outcome = Response | TransportError

@@ -18,11 +18,9 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client import api as api_module
 from kubeclassic.live.client import http as http_module
-from kubeclassic.live.client.api import Api, ApiError, error_of, read_object
+from kubeclassic.live.client.api import NODES, OTHER, Api, ApiError, Request, Response, Stream, TransportError, error_of, read_object
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.http import HttpTransport
-from kubeclassic.live.client.resources import NODES
-from kubeclassic.live.client.transport import OTHER, Request, Response, Stream, TransportError
 from kubeclassic.live.informers.informers import Reflector, Store, retries_of
 from kubeclassic.live.scheduler.election import LeaseLock
 from tests.support.examples import examples

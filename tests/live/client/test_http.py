@@ -17,10 +17,10 @@ import pytest
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
+from kubeclassic.live.client.api import OTHER, Request, TransportError
 from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile
 from kubeclassic.live.client.http import HttpTransport, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from kubeclassic.live.client.transport import OTHER, Request, TransportError
 from tests.apiserver.app import make_app, serving, serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store

@@ -222,18 +222,19 @@ class TestSafety:
 class TestPods:
     """The service account of a pod."""
 
-    def test_in_a_cluster(self, tmp_path: Path) -> None:
+    def test_in_a_cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Address from the environment; authority, token and namespace from the files."""
         for name in ("ca.crt", "token", "namespace"):
             (tmp_path / name).write_text(name)
-        access = in_cluster(tmp_path, {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"})
+        monkeypatch.setattr("kubeclassic.live.client.kubeconfig.SERVICE_ACCOUNT", tmp_path)
+        access = in_cluster({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"})
         assert (access.server, access.ca, access.namespace) == ("https://[fd00::1]:443", b"ca.crt", "namespace")
         assert header(access.credentials) == "Bearer token"
 
-    def test_elsewhere(self, tmp_path: Path) -> None:
+    def test_elsewhere(self) -> None:
         """Outside of a cluster a kubeconfig is wanted."""
         with pytest.raises(KubeconfigError, match="expected --kubeconfig FILE"):
-            in_cluster(tmp_path, {})
+            in_cluster({})
 
 
 @pytest.mark.parametrize("field", ["apiVersion", "expirationTimestamp"])

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.transport import Request, Stream
+from kubeclassic.live.client.api import Request, Stream
 from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
@@ -143,7 +143,7 @@ def test_informers_end_up_with_the_objects_of_the_server(release: str, steps: li
     run_virtually(play())
     assert informers.has_synced
     assert {key: item.metadata.resource_version for key, item in followed.objects.items()} == there(store, informers)
-    stored = [item for kind in informers.reflectors for item in informers.store(kind)]
+    stored = [item for reflector in informers.reflectors.values() for item in reflector.store]
     assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
 
 

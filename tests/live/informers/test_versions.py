@@ -11,7 +11,7 @@ import pytest
 
 from kubeclassic.api.objects import PodDisruptionBudget
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER, Flavour

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.client.transport import Request, Response
+from kubeclassic.live.client.api import Request, Response
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
 from tests.apiserver.app import make_app, serving, serving_store
 from tests.apiserver.cluster import User

@@ -23,13 +23,12 @@ from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.transport import Request, Transport
+from kubeclassic.live.client.api import Api, Request, Transport
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.events import About
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveState
-from kubeclassic.live.scheduler.writes import WireApi
+from kubeclassic.live.scheduler.writes import ClusterApi
 from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
 from kubeclassic.simulation.sides import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
@@ -203,7 +202,7 @@ class Stage:
     def _scheduler(self, engine: Engine) -> Steered:
         """Our scheduler, in the original's place."""
         loop, release = asyncio.get_running_loop(), engine.algorithm.release
-        api = WireApi(Api(self.transport, retries_of(release.client)))
+        api = ClusterApi(Api(self.transport, retries_of(release.client)))
         engine.asks_later = True
         state = LiveState(engine, api, self.played.events, lambda: EPOCH + loop.time(), log=log_to(self.played.reports))
         if self.extenders is not None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from kubeclassic.live.client.transport import Request, Stream
+from kubeclassic.live.client.api import Request, Stream
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 

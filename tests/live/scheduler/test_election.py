@@ -9,7 +9,7 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from kubeclassic.live.scheduler.events import About
 from tests.apiserver.cluster import User

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store

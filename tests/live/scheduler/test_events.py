@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request
-from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Recorder, Reference
+from kubeclassic.live.client.api import Request
+from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
@@ -32,15 +32,10 @@ class World:
     said: list[str]
     dropped: list[None]
 
-    @property
-    def recorder(self) -> Recorder:
-        """The recorder of a scheduler."""
-        return self.events.recorder("default-scheduler")
-
     def tell(self, text: str = "no", name: str = "p") -> None:
         """Tell that a pod fits nowhere."""
         about = Reference(kind="Pod", api_version="v1", namespace="default", name=name, uid="u", resource_version=str(now()))
-        self.recorder.event(about, "Warning", "FailedScheduling", text)
+        self.events.event(about, "Warning", "FailedScheduling", text)
 
     def there(self) -> list[dict[str, Any]]:
         """The events that the server has."""
@@ -56,7 +51,7 @@ async def running(faults: Callable[[Request], Fault] = lambda request: NO_FAULT)
     """A world in which events are sent."""
     store, said, dropped = Store(NEW_SERVER), list[str](), list[None]()
     link = StoreTransport(store, faults, records=True)
-    events = Events(link, said.append, lambda: dropped.append(None), wall)
+    events = Events(link, said.append, lambda: dropped.append(None), wall, "default-scheduler")
     task = asyncio.create_task(events.run())
     yield World(store, link, events, said, dropped)
     task.cancel()
@@ -66,7 +61,7 @@ async def running(faults: Callable[[Request], Fault] = lambda request: NO_FAULT)
 async def test_what_is_sent() -> None:
     """An event is about the pod as it was told, by the scheduler's name."""
     async with running() as world:
-        world.recorder.event(pod("web"), "Normal", "Scheduled", "Successfully assigned default/web to a")
+        world.events.event(pod("web"), "Normal", "Scheduled", "Successfully assigned default/web to a")
         assert await world.events.drain(1.0) == 0
         request = world.link.requests[0]
         assert (request.method, request.path, request.headers["content-type"]) == ("POST", EVENTS, "application/json")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from tests.apiserver.transport import NO_FAULT, Fault, refused, timed_out
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World, live, lived

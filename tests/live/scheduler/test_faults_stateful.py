@@ -15,7 +15,7 @@ from hypothesis import HealthCheck
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from tests.apiserver.cluster import Kubelets, User
 from tests.apiserver.transport import Fault
 from tests.apiserver.watcher import Watcher

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kubeclassic.live.client.transport import MeasuredRequest, Request
+from kubeclassic.live.client.api import MeasuredRequest, Request
 from kubeclassic.live.process.metering import BUILD_LABELS, CLASSIC, NEWER, SHARED, Feed
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from tests.live.scheduler.worlds import Site, at, numbers

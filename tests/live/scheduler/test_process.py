@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.election import LeaderLostError
 from tests.apiserver.transport import NO_FAULT, Fault
 from tests.live.scheduler.worlds import Site, at, lived

@@ -18,8 +18,8 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.live.client.api import Transport
 from kubeclassic.live.client.credentials import Access
-from kubeclassic.live.client.transport import Transport
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import RunSettings, config_maps_of
 from kubeclassic.simulation.conform import engine_for

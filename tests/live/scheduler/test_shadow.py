@@ -11,10 +11,10 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
-from kubeclassic.live.scheduler.shadow.shadow import Backlog
+from kubeclassic.live.scheduler.shadow.shadow import Backlog, UnjudgedPod
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
@@ -26,10 +26,8 @@ from tests.support.kubeconfigs import kubeconfig
 
 def backlog(*pods: tuple[str, int], reached: int = 0) -> Backlog:
     """Pods with their priorities, which came as events 1, 2 and so on."""
-    found = Backlog(reached=reached)
-    for event, (key, priority) in enumerate(pods, start=1):
-        found.add(key, priority, event)
-    return found
+    waiting = {key: UnjudgedPod(key, priority, event) for event, (key, priority) in enumerate(pods, start=1)}
+    return Backlog(reached=reached, waiting=waiting)
 
 
 def keys(found: Backlog) -> list[str]:
@@ -45,10 +43,9 @@ def test_the_highest_priority_of_those_that_were_known() -> None:
 def test_a_decision_is_older_than_its_outcome() -> None:
     """A pod that came after an outcome was seen is not decided on before it."""
     found = backlog(("a", 0))
-    found.decided("a", 2)
-    found.add("b", 5, 3)
+    found.waiting["a"].outcome = 2
+    found.waiting["b"] = UnjudgedPod("b", 5, 3)
     assert keys(found) == ["a"]
-    assert found.before() == 2
 
 
 MESSAGE = "0/3 nodes are available: 3 {}."

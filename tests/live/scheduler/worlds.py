@@ -21,7 +21,7 @@ from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveState
-from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
+from kubeclassic.live.scheduler.writes import ClusterApi, DryApi
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User, node_manifest, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
@@ -100,9 +100,8 @@ class World:
     ) -> LiveScheduler:  # fmt: skip
         """Start a scheduler, which *make* makes."""
         transport = StoreTransport(self.store, self.faults)
-        release = engine_for(self.release, {}).algorithm.release
-        client = release.client
-        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), client.device_api, client.names_device_requests)
+        client = engine_for(self.release, {}).algorithm.release.client
+        api = DryApi() if dry else ClusterApi(Api(transport, retries_of(client)), client.device_api, client.names_device_requests)
         scheduler = make(self.state(api, config, engine=engine))
         self.follow(transport, scheduler.state, scheduler.run)
         return scheduler

@@ -13,10 +13,9 @@ import httpx
 import pytest
 
 from kubeclassic.core.engine import Engine
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.api import Request
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.extenderserver import ExtenderService
-from kubeclassic.live.server.served import Following, ServedCluster
+from kubeclassic.live.server.served import ExtenderService, Following, ServedCluster
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour

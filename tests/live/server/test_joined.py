@@ -21,8 +21,7 @@ from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.extenders.overhttp import PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.extenderserver import ExtenderService
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.served import ExtenderService, ServedCluster
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families, needs, read_cases, read_items
 from tests.apiserver.app import serving
 from tests.conftest import ROOT

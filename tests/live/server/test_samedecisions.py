@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.live.server.extenderserver import ExtenderService
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.served import ExtenderService, ServedCluster
 from kubeclassic.simulation.conform import Family, needs, read_cases, read_items
 from tests.support.serverbuild import Json, first_and_last, mismatches, node_names, of_case
 

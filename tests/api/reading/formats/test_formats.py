@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.reading.formats import jsonvalues, yamlvalues
-from kubeclassic.api.reading.formats.jsonvalues import json_values
-from kubeclassic.api.reading.formats.repeats import Repeats
+from kubeclassic.api.reading.formats.jsonvalues import Repeats, json_values
 from kubeclassic.api.reading.formats.yamlvalues import MAX_NESTING, yaml_values
 from kubeclassic.exceptions import ManifestError
 from tests.support.refusals import refusal_text

@@ -7,8 +7,8 @@ import pytest
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading import documents
-from kubeclassic.api.reading.formats import jsonlists
-from kubeclassic.api.reading.formats.jsonlists import Uncertain, long_list, whole_value
+from kubeclassic.api.reading.formats import jsonvalues
+from kubeclassic.api.reading.formats.jsonvalues import Uncertain, long_list, whole_value
 from kubeclassic.exceptions import ManifestError
 
 NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}
@@ -45,7 +45,7 @@ def items(content):
 def test_lists_are_split(text, monkeypatch):
     """The items of a list, in any layout and through any window, are those that the standard library reads."""
     for window in (1, 50, 1 << 20):
-        monkeypatch.setattr(jsonlists, "_WINDOW", window)
+        monkeypatch.setattr(jsonvalues, "_WINDOW", window)
         assert items(text.encode()) == json.loads(text)["items"]
 
 
