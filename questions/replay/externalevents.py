@@ -13,7 +13,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import toleration_tolerates
-from ...api.objects import KubeObject, Node, Pod, Taint
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...exceptions import ManifestError
 from ...simulation.drainrules import is_mirror, stays_with_node
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles
@@ -61,7 +61,7 @@ class ExternalEvents:
             if event.where and current is None:
                 cluster.note(NodeEvent(event="NodeAdded", node=item.name))
             cluster.put(item)
-        elif not self.volumes.made_claim(item):
+        elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
 
     def create(self, item: KubeObject) -> None:
