@@ -140,7 +140,7 @@ class Shared:
     """What runs have in common, handed over once for all of them: the input, read once a place."""
 
     until: float | None
-    read: dict[Place, Scenario | Inputs | str] = attrs.field(factory=dict)
+    read: dict[Place, Scenario | Inputs | str] = attrs.Factory(dict)
     """A text is the error that reading it came to."""
 
     def __reduce__(self) -> tuple[Any, ...]:

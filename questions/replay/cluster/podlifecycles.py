@@ -111,9 +111,9 @@ class PodLifecycles(Driver):
     volumes: VolumeController
     recreate: bool = True
     """Whether evicted pods of a controller are replaced, under another name."""
-    all: dict[str, PodLifecycle] = attrs.field(factory=dict)
+    all: dict[str, PodLifecycle] = attrs.Factory(dict)
     """By ``namespace/name``."""
-    seen: dict[str, int] = attrs.field(factory=dict)
+    seen: dict[str, int] = attrs.Factory(dict)
     """Every pod that ever existed -> how many replacements it had."""
     held: int = 0
     """How many pods wait on Permit."""

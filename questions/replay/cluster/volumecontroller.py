@@ -98,13 +98,13 @@ class VolumeController:
     """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
 
     cluster: SimulatedCluster
-    _open: dict[str, None] = attrs.field(factory=dict)
+    _open: dict[str, None] = attrs.Factory(dict)
     """Claims without a volume."""
-    making: dict[str, None] = attrs.field(factory=dict)
+    making: dict[str, None] = attrs.Factory(dict)
     """Claims whose volume is being made."""
-    for_pods: dict[str, None] = attrs.field(factory=dict)
+    for_pods: dict[str, None] = attrs.Factory(dict)
     """Claims that were created for pods."""
-    _made: dict[str, str] = attrs.field(factory=dict)
+    _made: dict[str, str] = attrs.Factory(dict)
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:
