@@ -142,17 +142,17 @@ class HttpPost:
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
         try:
             with self.client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
-                body = bytearray()
+                reply = bytearray()
                 try:
                     for part in response.iter_bytes():
-                        body += part
-                        if len(body) > MOST_REPLY:
+                        reply += part
+                        if len(reply) > MOST_REPLY:
                             raise PostError(f"expected a reply, got more than {MOST_REPLY >> 20} MiB")
                         if time.monotonic() > deadline:
                             raise PostError(BODY_TIMEOUT)
                 except httpx.ReadTimeout:
                     raise PostError(BODY_TIMEOUT) from None
-                return PostReply(response.status_code, bytes(body))
+                return PostReply(response.status_code, bytes(reply))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise PostError(error_text(url, error)) from None
 
