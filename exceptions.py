@@ -81,7 +81,13 @@ def visible(text: str) -> str:
     >>> visible("a b"), visible("a\\u202e\\n")
     ('a b', 'a\\\\u202e\\\\n')
     """
-    return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
+    return (
+        text
+        if text.isprintable()
+        else "".join(
+            char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+        )
+    )
 
 
 def _without_middle(text: str, longest: int) -> str:
@@ -89,10 +95,6 @@ def _without_middle(text: str, longest: int) -> str:
         return text
     half = (longest - 5) // 2
     return f"{text[:half]} ... {text[-half:]}"
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -7,9 +7,19 @@ from collections.abc import Sequence
 
 import click
 
-from .console.exitstatus import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
-from .console.output import warn_of_rules
-from .console.streams import Stopped, end_on_interrupt, end_streams, prepare_streams, unwind_on_signals
+from .console.output import (
+    BAD_INPUT,
+    INTERRUPTED,
+    Stopped,
+    end_on_interrupt,
+    end_streams,
+    prepare_streams,
+    status_after,
+    status_of,
+    status_of_exit,
+    unwind_on_signals,
+    warn_of_rules,
+)
 from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]

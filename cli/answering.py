@@ -3,22 +3,62 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import __version__
 from ..api.objects import Pod
-from ..api.reading.notices import in_groups, unread_sentences
+from ..api.reading.notices import Notice, in_groups, unread_sentences
 from ..api.record import as_document
 from ..api.words import count_doing, count_of
 from ..questions.result import Result
 from ..simulation.scenario import Scenario
-from .console.output import takes_unicode, writing
-from .declaring.outputs import HTML, Output
-from .notices import tell_unread, write_unread
+from .console.output import note, one_line, takes_unicode, writing
+from .declaring.flags import HTML, Output
 from .report.listing import indented, write_csv
-from .report.tables import width_of, write_view
+from .report.tables import width_of, wrapped, write_view
+
+LABEL = "warning: "
+NARROWEST = 40
+"""Columns below which lines are not broken."""
+
+
+def tell_notices(notices: Iterable[Notice], verbose: bool = False, concerns: Collection[str] | None = None) -> None:
+    """Print *notices* on standard error: one line for all that say the same, with their number; if *verbose*, a line for each.
+
+    *concerns*: the objects that were asked about, kind and key; of those about others that are in a namespace, only the number is told.
+    On a terminal lines are broken between words, so that they fit.
+    """
+    found = list(notices)
+    told = found if concerns is None or verbose else [notice for notice in found if notice.bears_on(concerns)]
+    lines = [str(notice) for notice in found] if verbose else in_groups(told)
+    for line in lines:
+        tell_line(LABEL + one_line(line))
+    if len(lines) < len(found):
+        count, others = count_of(len(found), "warning"), len(found) - len(told)
+        some = f", {others:,} of them about other objects" if others else ""
+        note(f"(--verbose lists all {count}{some})" if told else f"({count} about other objects: see --verbose)")
+
+
+def tell_unread(notices: Iterable[Notice]) -> None:
+    """Say on standard error, with the outcome, what does not count in it."""
+    for text in unread_sentences(notices):
+        tell_line(f"{one_line(text)}.")
+
+
+def write_unread(notices: Iterable[Notice], stream: IO[str], width: int | None) -> None:
+    """Write what does not count in an answer at the end of its text, after an empty line; lines have at most *width* characters."""
+    found = [f"{text}." for text in unread_sentences(notices)]
+    if found:
+        stream.writelines(f"{line}\n" for line in ("", *wrapped(found, width, "  ")))
+
+
+def tell_line(line: str) -> None:
+    """Print *line* on standard error; on a terminal it is broken between words, so that it fits."""
+    width = width_of(sys.stderr)
+    for part in wrapped([line], width if width and width >= NARROWEST else None, "  "):
+        note(part)
 
 
 def _text(dumper: Any, value: str) -> Any:
@@ -68,11 +108,11 @@ def answer(
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
             table = result.view().csv()
-            write_csv(table.records("csv"), stream, headers=output.headers, first=table.names("csv"))
+            write_csv(table.records("csv"), stream, headers=not output.no_headers, first=table.names("csv"))
             if unread:
                 tell_unread(notices)
         else:
-            write_view(result.view(), stream, wide=output.wide, headers=output.headers)
+            write_view(result.view(), stream, wide=output.form == "wide", headers=not output.no_headers)
             if unread:
                 write_unread(notices, stream, width_of(stream))
     if origin is not None:

@@ -17,10 +17,17 @@ from ..framework.options import declared_of
 from ..questions.options import ClusterOptions, MorePods, Question
 from .console.output import STANDARD
 from .declaring.commands import Command
-from .declaring.flags import click_option, process_options, scheduler_options
-from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FILE, FileName
-from .declaring.paths import takes_cluster, takes_paths
+from .declaring.flags import (
+    FILE,
+    FileName,
+    Output,
+    click_option,
+    output_options,
+    process_options,
+    scheduler_options,
+    takes_cluster,
+    takes_paths,
+)
 
 if TYPE_CHECKING:
     from ..questions.result import Result
@@ -68,12 +75,12 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
     kind, shared, declared = question.options, dict[str, Any](), question.options.declared()
     for base in (MorePods, ClusterOptions):
         shared |= attrs.fields_dict(base) if issubclass(kind, base) else {}
-    flags = {name: click_option(field) for name, field in declared.items() if declared_of(field).takes not in NO_FLAG}
-    arguments = [flags.pop(name) for name, field in declared.items() if declared_of(field).takes == "argument"]
-    own = [option for name, option in flags.items() if name not in shared]
+    arguments, own, cluster = list[Any](), list[Any](), [scheduler_options] if "scheduler" in declared else list[Any]()
+    for field_name, field in declared.items():
+        takes = declared_of(field).takes
+        if takes not in NO_FLAG:
+            (arguments if takes == "argument" else cluster if field_name in shared else own).append(click_option(field))
     own += [process_options(*question.jobs)] if question.jobs else []
-    cluster: list[Any] = [scheduler_options] if "scheduler" in declared else []
-    cluster += [option for name, option in flags.items() if name in shared]
     if question.argument:
         paths: list[Any] = [click.argument(question.argument, type=FILE)]
     elif question.cases:
@@ -99,27 +106,34 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
 
 
 def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]) -> int:
-    from .answering import answer
-    from .notices import tell_line
+    from ..simulation.executors import cores, executor_of
+    from .answering import answer, tell_line
     from .opening import OPENERS, opened, version_read
 
-    running = _executor(values.pop("jobs"), values.pop("dask")) if question.jobs else nullcontext()
+    running: AbstractContextManager[Any] = nullcontext()
+    if question.jobs:
+        running = executor_of(values.pop("jobs") or cores(), values.pop("dask"))
     if question.argument:
         paths = (values.pop(question.argument),)
     if question.besides:
-        paths, others = _paths_and_others(paths)
-        values[question.besides] = (*others, *values[question.besides])
+        # The arguments that are files or folders, and the others, which must be names.
+        there = tuple(path for path in paths if str(path) == STANDARD or path.exists())
+        if not there:
+            got = "got neither a path that is there nor, without any, a cluster with a node of that name"
+            missing = f"{paths[0]}: {got}. " if paths else ""
+            raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
+        values[question.besides] = (*(str(path) for path in paths if path not in there), *values[question.besides])
+        paths = there
     output = output.widened() if question.widens else output
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
-    if setup is not None and "," in (setup.get("release") or ""):
-        start, *_, end = setup.get("release").split(",")
+    release = "" if setup is None else setup.get("release") or ""
+    if "," in release:
+        start, *_, end = release.split(",")
         instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
-        raise click.UsageError(f"--release: expected one release, got {setup.get('release')}; what differs between two: {instead}")
+        raise click.UsageError(f"--release: expected one release, got {release}; what differs between two: {instead}")
     with running as executor:
-        options: Any = question.options(
-            **chosen, **({"executor": executor} if question.jobs else {}), forms=output.forms, called=question.options.flag_of,
-            server=version_read(),
-        )  # fmt: skip
+        chosen |= {"executor": executor} if question.jobs else {}
+        options: Any = question.options(**chosen, forms=output.forms, called=question.options.flag_of, server=version_read())
         given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
         asking = Asking(name, question, paths, options, output, setup, given)
         if question.prints:
@@ -131,18 +145,3 @@ def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, out
     for line in asides or ():
         tell_line(" ".join(line.splitlines()))
     return status
-
-
-def _executor(jobs: int | None, dask: str | None) -> AbstractContextManager[Any]:
-    from ..simulation.executors import cores, executor_of
-
-    return executor_of(jobs or cores(), dask)
-
-
-def _paths_and_others(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The arguments that are files or folders, and the others, which must be names."""
-    paths = tuple(path for path in given if str(path) == STANDARD or path.exists())
-    if not paths:
-        missing = f"{given[0]}: got neither a path that is there nor, without any, a cluster with a node of that name. " if given else ""
-        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
-    return paths, tuple(str(path) for path in given if path not in paths)

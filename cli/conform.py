@@ -12,7 +12,7 @@ from ..questions.conform.ask import families_in, manner_of
 from ..simulation.conform import emitted, read_cases
 from .answering import answer
 from .console.output import writing
-from .console.progress import following
+from .console.progress import working
 
 if TYPE_CHECKING:
     from .commands import Asking
@@ -26,8 +26,12 @@ def answered(asking: Asking) -> int:
         found = attrs.evolve(asking.answer(), show=options.show)
         in_a_line = {"json": lambda stream: stream.write(json.dumps(as_document(found.document)) + "\n")}
         return answer(found, asking.output, forms=in_a_line)
-    with writing(asking.output.file) as stream:
-        for family in following(families, len(families), "answering", "families", shown=not stream.isatty()):
+    with (
+        writing(asking.output.file) as stream,
+        working("answering", len(families), "families", shown=not stream.isatty()) as work,
+    ):
+        for family in families:
             for case in read_cases(family.cases):
                 stream.write(json.dumps(emitted(case, manner_of(options))) + "\n")
+            work.done += 1
     return 0

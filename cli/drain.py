@@ -7,9 +7,8 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from ..questions.drain.ask import DrainResult, summary_lines
-from .answering import answer
+from .answering import answer, tell_unread
 from .console.output import note, note_lines
-from .notices import tell_unread
 from .report.page.about import discreet
 from .report.tables import width_of, wrapped
 

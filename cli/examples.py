@@ -13,7 +13,7 @@ from ..api.words import count_of
 from ..exceptions import UnknownNameError
 from .console.output import OutputError, note
 from .declaring.commands import command
-from .declaring.paramtypes import FILE
+from .declaring.flags import FILE
 
 HERE = Path(__file__).resolve().parent.parent / "examples"
 

@@ -12,8 +12,7 @@ import click
 from ..api.words import count_of
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FileName
+from .declaring.flags import FileName, Output, output_options
 
 if TYPE_CHECKING:
     from .answering import Writer
@@ -62,7 +61,7 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
         "yaml": lambda stream: write_yaml(manifest, stream),
     }
     answer(found, output, forms=forms)
-    nodes, pods = (found.kinds.get(kind, 0) for kind in ("Node", "Pod"))
+    nodes, pods = found.kinds["Node"], found.kinds["Pod"]
     others = len(manifest["items"]) - nodes - pods
     told = f", {count_of(others, 'other object')}" if others else ""
     note(f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}")

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from .console.exitstatus import needing_extra
-from .console.output import note
+from .console.output import needing_extra, note
 from .declaring.commands import CommonOption, command
-from .declaring.flags import ClusterChoice, cluster_options, scheduler_options
-from .declaring.paramtypes import Whole
-from .declaring.paths import takes_paths
+from .declaring.flags import ClusterChoice, Whole, cluster_options, scheduler_options, takes_paths
 
 if TYPE_CHECKING:
     from ..questions.lab.lab import Lab
@@ -72,14 +69,12 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
 def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> Lab:
     """The lab; with words for a *live* cluster that is the first of *paths*."""
     from ..framework.options import options_of
-    from ..framework.releases import is_auto
     from ..questions.lab.lab import Given, Lab
     from ..questions.lab.rules import scheduler_of
-    from ..questions.lab.states import LabState
+    from ..questions.lab.scenarios import LabState
     from .opening import files_of, settled_for
 
-    if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # mistakes are reported before any file is read
+    setup.refuse_early()
     files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
     options, spec = options_of(settled.values), settled.spec

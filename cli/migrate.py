@@ -17,10 +17,7 @@ from ..exceptions import UnknownNameError
 from ..questions.migrate.options import MigrateOptions
 from ..questions.options import OptionsError
 from .declaring.commands import command
-from .declaring.flags import click_option, environments_max_pd_vols
-from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FILE
-from .declaring.paths import takes_cluster
+from .declaring.flags import FILE, Output, click_option, environments_max_pd_vols, output_options, takes_cluster
 
 if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult
@@ -71,8 +68,7 @@ def migrate(
     """
     from ..questions.migrate import ask
     from ..simulation.scenario import Files
-    from .answering import answer, write_yaml
-    from .notices import tell_line
+    from .answering import answer, tell_line, write_yaml
     from .opening import Console, reading
 
     if more and not paths:
@@ -100,20 +96,16 @@ def migrate(
         for told in found.notes:
             tell_line(told)
     else:
-        _tell_check(found)
+        # Say what the check found on standard error.
+        from .answering import tell_unread
+        from .console.output import note
+        from .report.tables import write_view
+
+        note("")
+        with suppress(OSError):
+            write_view(found.view(), sys.stderr)
+        tell_unread(notice for group in found.warnings for notice in group.notices)
     sys.exit(status)
-
-
-def _tell_check(found: MigrateResult) -> None:
-    """Say what the check found on standard error."""
-    from .console.output import note
-    from .notices import tell_unread
-    from .report.tables import write_view
-
-    note("")
-    with suppress(OSError):
-        write_view(found.view(), sys.stderr)
-    tell_unread(notice for group in found.warnings for notice in group.notices)
 
 
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:

@@ -19,12 +19,11 @@ from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
+from .answering import tell_line, tell_notices
 from .console.output import note, warn
 from .console.progress import counting, telling, working
-from .declaring.flags import environments_max_pd_vols
-from .declaring.paths import SERVER_VERSION
+from .declaring.flags import SERVER_VERSION, environments_max_pd_vols
 from .declaring.setup import NamedSetup, Setup
-from .notices import tell_line, tell_notices
 
 if TYPE_CHECKING:
     from ..live.client.api import Transport
@@ -46,20 +45,18 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
-    for name, value in options.changes().items():
+    changes = options.changes()
+    for name, value in changes.items():
         if value and not setup.get(name):
             raise OptionsError(f"{options.called(name)} cannot be combined with {setup.called(name)}")
-    setup = setup.with_(**options.changes())
-    if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # mistakes are reported before any file is read
+    setup = setup.with_(**changes)
+    setup.refuse_early()
     files = files_of(paths, options, keeps_manifests=setup.may_call_extenders)
-    settled = setup.settled(files.nodes, version_read())
+    settled = settled_for(setup, files.nodes)
     spec = settled.spec
     with reading(paths):
         scenario = files.scenario(spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
-    if is_auto(setup.release):
-        note(auto_told(find_any_release(settled.version), files.nodes, version_read()))
-        scenario = _with_server_notice(scenario, settled.version)
+    scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
     return Input.of(
         scenario, spec, release=setup.release, order=options.order, defaults=options.defaults, strict=options.strict,
@@ -83,8 +80,8 @@ class Console(Observer):
     def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
         if isinstance(given, ComparisonInput):
             tell_notices(given.scenario.warnings, self.verbose, concerns)
-            return
-        tell(given.scenario, given.engine, self.verbose, concerns)
+        else:
+            tell(given.scenario, given.engine, self.verbose, concerns)
 
     def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
         return counting(total, what, unit)
@@ -108,13 +105,12 @@ class Console(Observer):
 
 
 def tell(scenario: Scenario, engine: Engine, verbose: bool, concerns: Collection[str] | None = None) -> None:
-    """Warnings and, where asked for, what runs; *concerns*: as for :func:`~.notices.tell_notices`."""
-    algorithm = engine.algorithm
+    """Warnings and, where asked for, what runs; *concerns*: as for :func:`~.answering.tell_notices`."""
     tell_notices(scenario.warnings, verbose, concerns)
     if not verbose:
         return
     waiting = count_doing(len(scenario.pending), "pod", "wait")
-    note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
+    note(f"release {engine.algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
     for line in engine.describe():
         tell_line(line)
     for extender in engine.extenders:
@@ -128,16 +124,17 @@ def reading(paths: Iterable[Path]) -> AbstractContextManager[Callable[[str], Non
 
 def tell_edits(scenario: Scenario) -> None:
     """Say what each ``--set`` did; of one that changed nothing there is a warning."""
-    for edited in (edited for edited in scenario.edited if edited.changed):
-        note(str(edited))
+    for edited in scenario.edited:
+        if edited.changed:
+            note(str(edited))
 
 
-def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
-    """*setup* with the release of *nodes* in place of ``auto``, and a line that says so."""
+def settled_for(setup: Setup, nodes: Sequence[Node], name: str = "") -> Setup:
+    """*setup* with the release of *nodes* in place of ``auto``, and a line that says so, of the configuration that option *name* gives."""
     server = version_read()
     settled = setup.settled(nodes, server)
     if is_auto(setup.release):
-        note(auto_told(find_any_release(settled.version), nodes, server))
+        note(name + auto_told(find_any_release(settled.version), nodes, server))
     return settled
 
 
@@ -160,11 +157,10 @@ def version_read() -> str:
     return found
 
 
-def _with_server_notice(scenario: Scenario, release: str) -> Scenario:
-    """*scenario* with a warning if the *release* that ``auto`` took is not that of the API server."""
-    if not (server := version_read()):
-        return scenario
-    return attrs.evolve(scenario, warnings=(*scenario.warnings, *auto_notice(find_any_release(release), (), server)))
+def _with_server_notice(scenario: Scenario, releases: Sequence[str]) -> Scenario:
+    """*scenario* with a warning for each of *releases*, which ``auto`` took, that is not that of the API server."""
+    notices = [notice for release in releases if version_read() for notice in auto_notice(find_any_release(release), (), version_read())]
+    return attrs.evolve(scenario, warnings=(*scenario.warnings, *notices)) if notices else scenario
 
 
 def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInput:
@@ -174,20 +170,21 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
     limit = environments_max_pd_vols()
     wanted = [NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None]
     files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
-    server = version_read()
-    settled = [one.settled(files.nodes, server) for one in wanted]
-    by_nodes = [one.name for one in wanted if is_auto(one.setup.release)]
+    settled, by_nodes = list[NamedSetup](), dict[str, str]()
+    for one in wanted:
+        found = settled_for(one.setup, files.nodes, f"--{one.name}: ")
+        if is_auto(one.setup.release):
+            found.check()
+            by_nodes[one.name] = found.version
+        settled.append(attrs.evolve(one, setup=found))
     spec = settled[0].setup.spec
     with reading(paths):
         scenario = files.scenario(spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
-    for one in settled:
-        if one.name in by_nodes:
-            note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes, server)}")
-            scenario = _with_server_notice(scenario, one.setup.version)
+    scenario = _with_server_notice(scenario, list(by_nodes.values()))
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     texts, asked = {one.name: one.text for one in wanted}, [one.setup.release for one in wanted]
-    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=asked, order=options.order, strict=options.strict)
+    return ComparisonInput.of(scenario, engines, texts, by_nodes=list(by_nodes), asked=asked, order=options.order, strict=options.strict)
 
 
 OPENERS: Mapping[str, Callable[[Sequence[Path], Any], Any]] = {

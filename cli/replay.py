@@ -5,33 +5,27 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
-from ..questions.replay.ask import ReplayInput, choices_of, replayed
+from ..questions.replay.ask import ReplayInput, replayed
 from ..questions.replay.recording import Places, check_places
 from ..simulation.input import SILENT
-from .answering import about, page_of, write_report
-from .console.exitstatus import INTERRUPTED
-from .console.output import note, note_lines, warn
-from .notices import tell_notices, tell_unread
+from .answering import about, page_of, tell_notices, tell_unread, write_report
+from .console.output import INTERRUPTED, note, note_lines, warn
 from .opening import Console, reading, settled_for
 from .report.tables import view_lines, width_of
 
 if TYPE_CHECKING:
-    from ..questions.replay.ask import ReplayResult
-    from ..questions.replay.options import ReplayOptions
     from ..questions.replay.recording import Recording
     from .commands import Asking
-    from .declaring.setup import Setup
-    from .report.page.about import About
 
 
 def answered(asking: Asking) -> int:
@@ -43,38 +37,32 @@ def answered(asking: Asking) -> int:
     )  # fmt: skip
     check_places(places)
     setup = asking.setup
-    given = _opened(asking.paths, options, setup)
+    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
+    with reading(asking.paths):
+        given = ReplayInput.read(
+            asking.paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, options=options, release=setup.release,
+            keeps_manifests=setup.may_call_extenders,
+        )  # fmt: skip
+    tell_notices(given.inputs.warnings, options.verbose)
+    endless = any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations)
+    if options.until is None and endless:
+        why = "runs as long as any pod of the scenario is pending, perhaps for ever"
+        warn(f"churn without runTime {why}: --until ends it")
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     found = replayed(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
     if found.history is not None:
-        origin = _about(found, given.inputs.warnings, asking.paths, setup)
-        write_report(report, lambda: page_of(found.view(), origin))
+        history, notices = found.history, given.inputs.warnings
+        counts = f"{count_of(len(history.nodes), 'node')}, {count_of(len(history.lives), 'pod')}, {duration(found.time)} of virtual time"
+        origin = about(
+            None, asking.paths, releases=[found.release], rules=setup.in_words(), warnings=in_groups(notices),
+            unread=list(unread_sentences(notices)),
+        )  # fmt: skip
+        write_report(report, lambda: page_of(found.view(), attrs.evolve(origin, counts=counts)))
     note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)
     if not found.is_over:
         note("interrupted")
     return INTERRUPTED if not found.is_over else 0 if found.ok else 1
-
-
-def _opened(paths: Sequence[Path], options: ReplayOptions, setup: Setup) -> ReplayInput:
-    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
-    with reading(paths):
-        given = ReplayInput.read(
-            paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, release=setup.release, strict=options.strict,
-            keeps_manifests=setup.may_call_extenders, **choices_of(options),
-        )  # fmt: skip
-    tell_notices(given.inputs.warnings, options.verbose)
-    if options.until is None and any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations):
-        warn("churn without runTime runs as long as any pod of the scenario is pending, perhaps for ever: --until ends it")
-    return given
-
-
-def _about(found: ReplayResult, notices: Any, paths: Sequence[Path], setup: Setup) -> About:
-    assert found.history is not None
-    nodes, pods = count_of(len(found.history.nodes), "node"), count_of(len(found.history.lives), "pod")
-    warnings, unread = in_groups(notices), list(unread_sentences(notices))
-    origin = about(None, paths, releases=[found.release], rules=setup.in_words(), warnings=warnings, unread=unread)
-    return attrs.evolve(origin, counts=f"{nodes}, {pods}, {duration(found.time)} of virtual time")
 
 
 @contextmanager

@@ -14,11 +14,10 @@ import click
 
 from ..exceptions import KubeclassicError, visible
 from ..live.settings.flagtable import BOOL, FLAGS, REFUSED
-from .console.exitstatus import needing_extra
+from .console.output import needing_extra
 from .declaring.commands import SECTIONS, CommonOption, command
-from .declaring.flags import scheduler_options
+from .declaring.flags import FILE, scheduler_options
 from .declaring.logs import log_of
-from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision
@@ -37,28 +36,26 @@ LOST = 1
 SECTIONS.update({f"--{name}": ELECTION for name in FLAGS if name.startswith("leader-elect")})
 
 
-def _plain(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """The value of ``-v=4``, as Go's flags are written."""
-    return None if value is None else value.removeprefix("=")
-
-
 def _flags(function: F) -> F:
     """Give *function* the flags of the table as options that keep the text that was typed."""
+
+    def refused(context: click.Context, option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            name = str(option.name).replace("_", "-")
+            raise KubeclassicError(f"--{name}: got a flag of kube-scheduler that kubeclassic does not have; {REFUSED[name]}")
+
+    def plain(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+        return None if value is None else value.removeprefix("=")  # ``-v=4``, as Go's flags are written
+
     for name in REFUSED:
-        function = click.option(f"--{name}", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_refuse)(function)
+        function = click.option(f"--{name}", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=refused)(function)
     for flag in reversed(tuple(FLAGS.values())):
         more = ("-v",) if flag.name == "v" else (f"--{flag.other_name}",) if flag.other_name else ()
         switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
         function = click.option(
-            f"--{flag.name}", *more, f"flag_{flag.name}".replace("-", "_"), metavar=flag.kind, help=flag.help, callback=_plain, **switch
+            f"--{flag.name}", *more, f"flag_{flag.name}".replace("-", "_"), metavar=flag.kind, help=flag.help, callback=plain, **switch
         )(function)
     return function
-
-
-def _refuse(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        name = str(option.name).replace("_", "-")
-        raise KubeclassicError(f"--{name}: got a flag of kube-scheduler that kubeclassic does not have; {REFUSED[name]}")
 
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))
@@ -96,14 +93,16 @@ def run(
     kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
     kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
-    from ..framework.releases import is_auto
     from ..live.scheduler.flags import access_of, read_settings
 
-    if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # its errors say more
+    setup.refuse_early()
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
     settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
-    told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
+
+    def tell(decision: Decision) -> None:
+        click.echo(json.dumps(decision.record(details=explain)) if form == "json" else _line(decision, explain))
+
+    told = {"on_decision": tell} if dry_run or explain else {}
     access, log = access_of(settings, context), log_of(settings.logs)
     sys.exit(asyncio.run(_scheduled(setup.lasting(), settings, access, log, details=explain, is_dry=dry_run, **told)))
 
@@ -147,29 +146,20 @@ async def _scheduled(setup: Setup, settings: RunSettings, access: Access, log: L
     return STATUS[by]
 
 
-def _teller(form: str, explain: bool) -> Callable[[Decision], None]:
-    def tell(decision: Decision) -> None:
-        click.echo(json.dumps(decision.record(details=explain)) if form == "json" else _line(decision, explain))
-
-    return tell
-
-
 def _line(decision: Decision, explain: bool) -> str:
     """A decision in one line; with *explain* also which nodes fit, and why others do not."""
+    line, plan = f"{decision.pod.key}: {decision.host}", decision.preemption
     if decision.host is None:
         line = f"{decision.pod.key}: no node: {decision.error}"
-        plan = decision.preemption
         if plan is not None and plan.node is not None:
             line += f" It makes room on {plan.node}: {', '.join(victim.key for victim in plan.victims)}."
-    else:
-        line = f"{decision.pod.key}: {decision.host}"
-    return visible(line + (_explanation(decision) if explain else ""))
-
-
-def _explanation(decision: Decision) -> str:
-    scores = sorted(decision.scores.items(), key=lambda pair: -pair[1])[:SHOWN_NODES]
-    fit = f"{len(decision.feasible)} nodes fit" if decision.feasible else ""
-    best = ", ".join(f"{name} {score}" for name, score in scores)
-    reasons = "; ".join(f"{name}: {', '.join(texts)}" for name, texts in list(decision.failed.items())[:SHOWN_NODES])
-    told = "; ".join(filter(None, (fit, best and f"best {best}", reasons and f"not {reasons}")))
-    return f" ({told})" if told else ""
+    told = []
+    if decision.feasible and explain:
+        told.append(f"{len(decision.feasible)} nodes fit")
+    if decision.scores and explain:
+        scores = sorted(decision.scores.items(), key=lambda pair: -pair[1])[:SHOWN_NODES]
+        told.append(f"best {', '.join(f'{name} {score}' for name, score in scores)}")
+    if decision.failed and explain:
+        reasons = [f"{name}: {', '.join(texts)}" for name, texts in list(decision.failed.items())[:SHOWN_NODES]]
+        told.append(f"not {'; '.join(reasons)}")
+    return visible(f"{line} ({'; '.join(told)})" if told else line)

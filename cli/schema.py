@@ -18,7 +18,7 @@ DOCUMENTS = {
     "compare": "questions.compare.comparison:ComparisonDocument",
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "questions.drain.plan:DrainDocument",
-    "explain": "simulation.explain.explanation:ExplanationDocument",
+    "explain": "simulation.explain.values:ExplanationDocument",
     "new-nodes": "questions.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.draft:WrittenConfiguration",

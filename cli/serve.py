@@ -11,12 +11,10 @@ import click
 
 from ..exceptions import KubeclassicError
 from ..live.process.logs import LogSettings
-from .console.exitstatus import needing_extra
+from .console.output import needing_extra
 from .declaring.commands import INPUT, SECTIONS, CommonOption, command
-from .declaring.flags import ClusterChoice, scheduler_options
+from .declaring.flags import CONTEXT_HELP, FILE, ClusterChoice, Whole, scheduler_options
 from .declaring.logs import log_of, log_option
-from .declaring.paramtypes import FILE, Whole
-from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
     from ..live.client.credentials import Access
@@ -129,7 +127,7 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
     from ..api.objects import Node, Pod
     from ..api.words import count_of
     from ..live.server.served import ServedCluster
-    from .notices import tell_notices
+    from .answering import tell_notices
     from .opening import opened
 
     if paths:

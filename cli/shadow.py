@@ -14,10 +14,8 @@ from ..exceptions import visible
 from ..live.process.logs import LogSettings
 from .console.output import note
 from .declaring.commands import CommonOption, command
-from .declaring.flags import scheduler_options
+from .declaring.flags import DEFAULT_ACCESS, FILE, scheduler_options
 from .declaring.logs import log_of, log_option
-from .declaring.paramtypes import FILE
-from .declaring.paths import DEFAULT_ACCESS
 
 if TYPE_CHECKING:
     from ..live.process.logs import Log
@@ -66,14 +64,12 @@ async def _shadowed(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
     from ..api.record import plain
-    from ..framework.releases import is_auto
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
     from ..live.scheduler.shadow.shadow import shadowed
     from .opening import settled_by_server
 
-    if not is_auto(setup.release):
-        setup.spec  # noqa: B018  # mistakes are told before the API server is asked
+    setup.refuse_early()
 
     def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:

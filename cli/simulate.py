@@ -14,11 +14,10 @@ from ..api.garbage import settled
 from ..api.objects import Node, Pod
 from ..api.record import plain
 from ..exceptions import did_you_mean
-from ..questions.simulate.ask import SimulationResult, SimulationRun
+from ..questions.simulate.ask import SimulationRun
 from ..simulation.input import SILENT
-from .answering import answer, page_of, write_report
+from .answering import answer, page_of, tell_unread, write_report
 from .console.output import note, note_lines, writing
-from .notices import tell_unread
 from .opening import Console
 from .report.simulation import ListedRecords
 from .report.tables import view_lines, width_of
@@ -39,12 +38,18 @@ def answered(asking: Asking) -> int:
     listing = ListedRecords.of(output.form, options.sort_by, resources, nodes=options.nodes)
     with settled():
         if output.form == "jsonl":
-            found = _stream(asking)
+            # Simulate, and write each decision as it is taken; without progress where its lines are seen.
+            run, console = SimulationRun(asking.given, asking.options), Console(asking.output.verbose)
+            run.begin(console)
+            with writing(asking.output.file) as stream:
+                for decision in run.decisions(SILENT if stream.isatty() else console):
+                    stream.write(json.dumps(plain(decision.cycle(details=asking.options.details))) + "\n")
+            found = run.result()
             write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
         else:
             found = listing.sorted(asking.answer())
             origin = partial(asking.about, found)
-            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=output.headers))
+            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=not output.no_headers))
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():
@@ -53,16 +58,6 @@ def answered(asking: Asking) -> int:
     note_lines(view_lines(found.in_short(), "table", width_of(sys.stderr)))
     tell_unread(given.scenario.warnings)
     return 0 if found.ok else 1
-
-
-def _stream(asking: Asking) -> SimulationResult:
-    """Simulate, and write each decision as it is taken; without progress where its lines are seen."""
-    run, console = SimulationRun(asking.given, asking.options), Console(asking.output.verbose)
-    run.begin(console)
-    with writing(asking.output.file) as stream:
-        for decision in run.decisions(SILENT if stream.isatty() else console):
-            stream.write(json.dumps(plain(decision.cycle(details=asking.options.details))) + "\n")
-    return run.result()
 
 
 def _chooses_none(options: Any, tried: Sequence[Pod]) -> str:

@@ -48,7 +48,7 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
 
     def _free(self) -> Any:
         ledger = self.replay.cluster.ledger
-        rows = list(map(ledger.row_of, self.names))
+        rows = [ledger.columns[name] for name in self.names]
         return (1 - ledger.used[:, rows] / np.maximum(ledger.allocatable[:, rows], 1)).T
 
     def _observation(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -90,23 +90,18 @@ def asked_by(
         ]  # fmt: skip
         head = Parameter(first, Parameter.POSITIONAL_OR_KEYWORD, annotation="GivenCluster" if opens is cluster_input else Parameter.empty)
         signature = Signature([head, *parameters], return_annotation=ask.__annotations__["return"])
-        asked.__doc__ = "".join(_help(ask.__doc__ or "", kind, names))
+        # A line for each option before the examples.
+        about, shown, examples = (ask.__doc__ or "").partition("    >>> ")
+        text = f"{about.rstrip()}\n\n"
+        flags = {flag: name for name, field in kind.declared().items() for flag in declared_of(field).flags}
+        for name in names:
+            option = declared_of(kind.declared()[name])
+            said = re.sub(r"\s+\[default: [^]]*\]", "", option.python or option.help)
+            said = re.sub(r"--?[a-z][a-z-]*", lambda found: f"*{flags[found[0]]}*" if found[0] in flags else found[0], said)
+            said = said[:1].lower() + said[1:] if said[1:2].islower() else said
+            text += f"    :param {name}: {'False: ' * (option.takes == 'no-flag')}{said}\n"
+        asked.__doc__ = f"{text}\n    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.\n\n{shown}{examples}"
         vars(asked).update(__signature__=signature, ask=ask)
         return asked
 
     return asked_with
-
-
-def _help(text: str, options: type[AskedOptions], names: list[str]) -> Iterator[str]:
-    """The docstring *text* with a line for each option before its examples."""
-    about, shown, examples = text.partition("    >>> ")
-    yield f"{about.rstrip()}\n\n"
-    fields = options.declared()
-    flags = {flag: name for name, field in fields.items() for flag in declared_of(field).flags}
-    for name in names:
-        declared = declared_of(fields[name])
-        said = re.sub(r"\s+\[default: [^]]*\]", "", declared.python or declared.help)
-        said = re.sub(r"--?[a-z][a-z-]*", lambda found: f"*{flags[found[0]]}*" if found[0] in flags else found[0], said)
-        said = said[:1].lower() + said[1:] if said[1:2].islower() else said
-        yield f"    :param {name}: {'False: ' * (declared.takes == 'no-flag')}{said}\n"
-    yield "\n    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.\n\n" + shown + examples

@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider import resolve
-from ..algorithmprovider.extenders import ExtenderConfig
 from ..algorithmprovider.policy import read_policy
 from ..algorithmprovider.registry import DEFAULT_PROVIDER
 from ..api.objects import KubeObject, Pod
@@ -37,8 +36,7 @@ from ..framework.config.defaults import GROUP
 from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
-from .caseforms import CALLS, FIELDS, STEP_FIELDS, check_answer, check_case
-from .queuescripts import answer_script
+from .queuescripts import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
 
 ALL_RELEASES = tuple(BY_VERSION)
 """Every supported release, oldest first."""
@@ -55,37 +53,23 @@ def engine_for(
     """
     if version not in BY_VERSION:
         raise UnknownNameError(f"version: expected one of {', '.join(ALL_RELEASES)}, got {version!r}")
-    release = release or BY_VERSION[version]
-    found = _profiles(release, config, options or {}) if version in FRAMEWORK_RELEASES else _algorithm(release, config, options or {})
+    found = _configured(release or BY_VERSION[version], config, options or {})
     return build_engine(found, preempts=config.get("preemption", True), **engine)
 
 
-def extender_configs(version: str, config: Mapping[str, Any], release: Release | None = None) -> Sequence[ExtenderConfig]:
-    """The extenders that the configuration of a case names, in calling order; *release* as for :func:`engine_for`."""
-    release = release or BY_VERSION[version]
-    return (_profiles(release, config, {}) if version in FRAMEWORK_RELEASES else _algorithm(release, config, {})).extenders
-
-
-def _algorithm(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm:
-    wanted = {
-        "gates": config.get("featureGates") or {},
-        "policy": config.get("policy"),
-        "provider": config.get("provider") or "DefaultProvider",
-        "hard_pod_affinity_weight": config.get("hardPodAffinitySymmetricWeight", 1),
-        "percentage": config.get("percentageOfNodesToScore", 0),
-        "preemption": config.get("preemption", True),
-        "equivalence_cache": config.get("equivalenceCache", False),
-    }
-    return resolve(release, **(wanted | dict(options)))
-
-
-def _profiles(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> KubeSchedulerConfiguration:
-    gates = options.get("gates", config.get("featureGates"))
-    started = {
-        "gates": gates,
-        "percentage": config.get("percentageOfNodesToScore", 0),
-        "hard_pod_affinity_weight": config.get("hardPodAffinitySymmetricWeight", 1),
-    }
+def _configured(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm | KubeSchedulerConfiguration:
+    """What the configuration of a case says: rules, or profiles of plugins."""
+    gates, percentage = config.get("featureGates"), config.get("percentageOfNodesToScore", 0)
+    weight = config.get("hardPodAffinitySymmetricWeight", 1)
+    if release.version not in FRAMEWORK_RELEASES:
+        wanted = {
+            "gates": gates or {}, "policy": config.get("policy"), "provider": config.get("provider") or "DefaultProvider",
+            "hard_pod_affinity_weight": weight, "percentage": percentage, "preemption": config.get("preemption", True),
+            "equivalence_cache": config.get("equivalenceCache", False),
+        }  # fmt: skip
+        return resolve(release, **(wanted | dict(options)))
+    gates = options.get("gates", gates)
+    started = {"gates": gates, "percentage": percentage, "hard_pod_affinity_weight": weight}
     if config.get("policy") is not None and release.policies is not None:
         return configuration_of_policy(read_policy(config["policy"]), release, **started)
     if release.policies is not None and (config.get("profile") is None or release.policies.providers):
@@ -93,7 +77,7 @@ def _profiles(release: Release, config: Mapping[str, Any], options: Mapping[str,
         return configuration_of_provider(config.get("provider") or DEFAULT_PROVIDER, release, **started)
     default = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND}
     document = dict(config.get("profile") or default)
-    document.setdefault("percentageOfNodesToScore", config.get("percentageOfNodesToScore", 0))
+    document.setdefault("percentageOfNodesToScore", percentage)
     return read_configuration(document, gates, release)
 
 
@@ -130,15 +114,12 @@ def find_families(paths: Iterable[Path]) -> list[Family]:
         files = sorted(f for f in path.rglob("*.jsonl*") if ".cases." in f.name) if path.is_dir() else [path]
         if not files:
             raise ManifestError(f"{path}: no *.cases.jsonl or *.cases.jsonl.gz in it")
-        found += [_family(file) for file in files]
+        for file in files:
+            name = file.name.replace(".cases.", ".answers.")
+            names = (name, name.removesuffix(".gz") if name.endswith(".gz") else f"{name}.gz")
+            answers = next((a for each in names if each != file.name and (a := file.with_name(each)).exists()), None)
+            found.append(Family(file.parent.name, file.name.split(".")[0], file, answers))
     return found
-
-
-def _family(cases: Path) -> Family:
-    names = [cases.name.replace(".cases.", ".answers.")]
-    names.append(names[0].removesuffix(".gz") if names[0].endswith(".gz") else names[0] + ".gz")
-    answers = next((a for name in names if name != cases.name and (a := cases.with_name(name)).exists()), None)
-    return Family(cases.parent.name, cases.name.split(".")[0], cases, answers)
 
 
 def read_lines(path: Path) -> Iterator[Json]:
@@ -216,7 +197,8 @@ def scripted_post(case: Json, release: Release | None = None) -> ScriptedPost | 
     """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the case."""
     if "extenders" not in case:
         return None
-    return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}, release))
+    configured = _configured(release or find_any_release(case["version"]), case.get("config") or {}, {})
+    return ScriptedPost(case["extenders"], configured.extenders)
 
 
 def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None, release: Release | None = None) -> Engine:
@@ -253,10 +235,10 @@ def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
     """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete`` for events."""
     items: Items = []
     for number, document in enumerate(case.get("pending", ()), 1):
-        inner = document.get("object") if "event" in document else document
+        inner, verb = (document.get("object"), document["event"]) if "event" in document else (document, "schedule")
         item = decode(inner, f"{case['name']}, pending {number}", strict=False, keeps_manifest=keeps_manifests)
         if item is not None:
-            items.append((document.get("event", "schedule"), item))
+            items.append((verb, item))
     return items
 
 
@@ -297,16 +279,10 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
     found = [] if count[0] == count[1] else [f"{form}: expected {count[1]}, got {count[0]}"]
     names = operations or [cycle.get("pod") for cycle in theirs_in_order]
     for number, (name, got, wanted) in enumerate(zip(names, ours_in_order, theirs_in_order, strict=False)):
-        found += _entry_differences(f"{form}[{number}] ({name})", got, wanted, STEP_FIELDS if operations else fields)
-    return found
-
-
-def _entry_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
-    found = []
-    for field in (*fields, CALLS) if CALLS in theirs else fields:
-        got, wanted = (_comparable(field, side.get(field)) for side in (ours, theirs))
-        if got != wanted:
-            found += _deeper(f"{where}.{field}", got, wanted)
+        for field in STEP_FIELDS if operations else (*fields, CALLS) if CALLS in wanted else fields:
+            one, other = (_comparable(field, side.get(field)) for side in (got, wanted))
+            if one != other:
+                found += _deeper(f"{form}[{number}] ({name}).{field}", one, other)
     return found
 
 
@@ -397,7 +373,17 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         if needs(case, theirs) & set(without):
             counts["left out"] += 1
             continue
-        ours, found = _compared(case, theirs, manner)
+        ours: Json = {}
+        try:
+            ours = answer_case(case, manner)
+            fields = FIELDS if manner.details else DECIDED
+            found = ["no answer to compare with"]
+            if theirs is not None:
+                found = differences(ours, theirs, fields, [item["op"] for item in case.get("script", ())])
+        except KubeclassicError as error:
+            found = [f"refused: {error}"]
+        except Exception as error:  # a crash is a difference to report, not the end of the run
+            found = [f"{type(error).__name__}: {error}"]
         counts["cycles"] += len(ours.get("cycles", ()))
         counts["steps"] += len(ours.get("steps", ()))
         if found:
@@ -411,15 +397,3 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         identical=counts["identical"], left_out=counts["left out"], different=tuple(different),
     )  # fmt: skip
     return FamilyReport(counted, different)
-
-
-def _compared(case: Json, theirs: Json | None, manner: Manner) -> tuple[Json, list[str]]:
-    try:
-        ours = answer_case(case, manner)
-    except KubeclassicError as error:
-        return {}, [f"refused: {error}"]
-    except Exception as error:  # a crash is a difference to report, not the end of the run
-        return {}, [f"{type(error).__name__}: {error}"]
-    if theirs is None:
-        return ours, ["no answer to compare with"]
-    return ours, differences(ours, theirs, FIELDS if manner.details else DECIDED, [item["op"] for item in case.get("script", ())])

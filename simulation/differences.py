@@ -27,22 +27,13 @@ def other_places(before: Sequence[T], now: Sequence[T]) -> list[int] | None:
     return list(compress(count(), map(is_not, before, now))) if len(before) == len(now) else None
 
 
-def without_ends(before: Sequence[T], now: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
-    """Both without the objects that they begin with in common, and without those that they end with.
-
-    >>> without_ends("abcd", "axyd")
-    ('bc', 'xy')
-    """
-    most = min(len(before), len(now))
-    start = next(compress(count(), map(is_not, before, now)), most)
-    end = next(compress(count(), map(is_not, reversed(before), reversed(now))), most)
-    end = min(end, most - start)
-    return before[start : len(before) - end], now[start : len(now) - end]
-
-
 def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
     """What is only in *before*, and what is only in *now*."""
-    before, now = without_ends(before, now)
+    # Without the objects that both begin with, and those that both end with.
+    most = min(len(before), len(now))
+    start = next(compress(count(), map(is_not, before, now)), most)
+    end = min(next(compress(count(), map(is_not, reversed(before), reversed(now))), most), most - start)
+    before, now = before[start : len(before) - end], now[start : len(now) - end]
     held, kept = set(map(id, now)), set(map(id, before))
     gone = {(item.kind, item.key): item for item in before if id(item) not in held}
     come = {(item.kind, item.key): item for item in now if id(item) not in kept}
@@ -74,18 +65,16 @@ def events_between(before: Sequence[KubeObject], now: Sequence[KubeObject], cach
     if new and ([item for item in now if isinstance(item, Node)][-len(new) :] != new or any(one.name in cache.infos for one in new)):
         return None
     replaced = [node for node in nodes if (node.kind, node.key) in gone]
-    if not all(_takes_the_place(node, gone[node.kind, node.key], cache) for node in replaced):
-        return None
+    for node in replaced:
+        # It has the zone and the images of the old one: else the order of nodes, or of counts of images, would be another.
+        old = gone[node.kind, node.key]
+        assert isinstance(old, Node)
+        if cache.zone_key(node.labels) != cache.zone_key(old.labels) or node.status.images != old.status.images:
+            return None
     found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
     if mixed := {item.spec.node_name for item in (*gone.values(), *come.values()) if isinstance(item, Pod)}:
         found += [*(("delete", pod) for pod in pods_of_nodes(mixed, before)), *(("put", pod) for pod in pods_of_nodes(mixed, now))]
     return found
-
-
-def _takes_the_place(node: Node, old: KubeObject, cache: Cache) -> bool:
-    """Whether *node* has the zone and the images of *old*: else the order of nodes, or of counts of images, would be another."""
-    assert isinstance(old, Node)
-    return cache.zone_key(node.labels) == cache.zone_key(old.labels) and node.status.images == old.status.images
 
 
 def tell(feed: EventFeed, events: Iterable[Event]) -> None:

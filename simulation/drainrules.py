@@ -60,21 +60,7 @@ class Allowance:
         return f"PodDisruptionBudget {self.key} allows {self.allowed} at a time, and none any more: pods of it left and are not made again"
 
 
-def allowed_by_spec(budget: PodDisruptionBudget, expected: int, healthy: int) -> int:
-    """How many disruptions *budget* allows with *expected* pods, of which *healthy* run; 0 where it says neither of its two numbers.
-
-    Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go, which count the pods that controllers want.
-    """
-    if budget.spec.max_unavailable is not None:
-        wanted = expected - _number(budget.spec.max_unavailable, expected)
-    elif budget.spec.min_available is not None:
-        wanted = _number(budget.spec.min_available, expected)
-    else:
-        return 0
-    return max(healthy - max(wanted, 0), 0)
-
-
-def _number(wanted: IntOrString, whole: int) -> int:
+def _number(wanted: IntOrString | None, whole: int) -> int:
     """A number, or a share of *whole*, rounded up; what is neither counts as all."""
     digits = (text := str(wanted)).removesuffix("%")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
@@ -107,7 +93,11 @@ class Budgets:
             allowed = max(budget.disruptions_allowed, 0)
             if not allowed and budget.status.expected_pods is None:
                 mine = [pod for pod in pods if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)]
-                allowed = allowed_by_spec(budget, len(mine), sum(bool(pod.spec.node_name) for pod in mine))
+                # Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go count the pods that controllers want.
+                most, least, expected = budget.spec.max_unavailable, budget.spec.min_available, len(mine)
+                if most is not None or least is not None:
+                    wanted = expected - _number(most, expected) if most is not None else _number(least, expected)
+                    allowed = max(sum(bool(pod.spec.node_name) for pod in mine) - max(wanted, 0), 0)
             made._by_namespace.setdefault(budget.namespace, []).append((matches, Allowance(budget.key, allowed, allowed)))
         return made
 
@@ -193,31 +183,22 @@ class DrainFlags:
         staying: list[tuple[Pod, str]] = []
         refused: dict[str, list[str]] = {}
         for pod in pods:
-            stays, against = self._stays(pod), self._against(pod)
-            if stays is not None:
-                staying.append((pod, stays))
-            elif against is not None:
-                refused.setdefault(against, []).append(pod.key)
+            if not self.pod_selector(pod.labels):
+                staying.append((pod, NOT_SELECTED))
+            elif is_daemon(pod) and self.ignore_daemonsets:
+                staying.append((pod, DAEMONSET_STAYS))
+            elif is_daemon(pod):
+                refused.setdefault(DAEMONSET_REFUSED, []).append(pod.key)
+            elif is_mirror(pod):
+                staying.append((pod, MIRROR_STAYS))
+            elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
+                refused.setdefault(LOCAL_REFUSED, []).append(pod.key)
+            elif pod.metadata.controller is None and not (self.force or self.recreate_bare):
+                refused.setdefault(BARE_REFUSED, []).append(pod.key)
             else:
                 leaving.append(pod)
         told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
         return Sorted(tuple(leaving), tuple(staying), f"cannot delete {told}" if told else None)
-
-    def _stays(self, pod: Pod) -> str | None:
-        if not self.pod_selector(pod.labels):
-            return NOT_SELECTED
-        if is_daemon(pod):
-            return DAEMONSET_STAYS if self.ignore_daemonsets else None
-        return MIRROR_STAYS if is_mirror(pod) else None
-
-    def _against(self, pod: Pod) -> str | None:
-        """Why kubectl refuses to evict *pod*, and with it all others of its node."""
-        if is_daemon(pod):
-            return DAEMONSET_REFUSED
-        if any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
-            return LOCAL_REFUSED
-        return BARE_REFUSED if pod.metadata.controller is None and not (self.force or self.recreate_bare) else None
-
 
 def is_daemon(pod: Pod) -> bool:
     """Whether a DaemonSet runs *pod*."""

@@ -95,7 +95,11 @@ class Edit:
         word, chosen, *rest = words[bool(verb) :]
         kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
         is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
-        found = cls(text, kind, None if is_labels else chosen, _matcher(chosen if is_labels else ""), verb=verb)
+        try:
+            labels = parse_selector(chosen if is_labels else "")
+        except SelectorError as error:
+            raise EditError(f"selector: {error}") from None
+        found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
         if verb:
             return found._with_words(rest)
         written = (FieldChange.split(word) for word in rest)
@@ -113,11 +117,6 @@ class Edit:
         if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
         return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
-
-    @property
-    def is_about_pods(self) -> bool:
-        """Whether workloads make their pods before it: it changes pods, or whole objects."""
-        return self.kind == "Pod" or bool(self.verb)
 
     def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
         """Whether an object of the kind is meant."""
@@ -164,12 +163,64 @@ class Edit:
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
         """
         if self.verb:
-            return list(self._of_whole_objects(there, chosen))
+            return [(None, new) for new in self._copies(there, chosen)] if self.verb == "copy" else list(self._gone(there, chosen))
         found: list[Pair] = [(item, after) for item in chosen if (after := self._changed(item, defaults)) is not item]
         if self.kind != "Pod" or not defaults or self.fields.isdisjoint(CLASS_FIELDS):
             return found
         classes = [item for item in there if item.kind == "PriorityClass"]
-        return [(before, _admitted(after, classes, priorities)) for before, after in found if after is not None]
+        admitted: list[Pair] = []
+        for before, pod in found:
+            # A pod with the priority of the class that it names now.
+            assert pod is not None
+            new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
+            admission = admit([new], classes, priorities=priorities)
+            for refused, why in admission.refused:
+                raise EditError(f"Pod {refused.key}: {REFUSED}: {why}")
+            (after,) = admission.objects
+            created = replace(after.metadata, creation_timestamp=pod.metadata.creation_timestamp)
+            admitted.append((before, replace(after, metadata=created)))
+        return admitted
+
+    def _copies(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
+        """New nodes, pods that wait, or devices, like those *chosen*, with what comes with each."""
+        templates, taken = templates_in(there), {item.key for item in there if isinstance(item, Pod)}
+        for like in chosen:
+            if isinstance(like, Pod):
+                names = (f"{like.name}-{number}" for number in count(1) if f"{like.namespace}/{like.name}-{number}" not in taken)
+                for name in islice(names, self.count):
+                    pod, claims = claims_made_for(made_new(like, name, f"{like.namespace}/{name}"), templates)
+                    yield from (*claims, pod)
+            elif isinstance(like, ResourceSlice):
+                if not any(item.name == self.to for item in there if isinstance(item, Node)):
+                    raise EditError(f"to: expected a node of the cluster, got {self.to}")
+                device = next(device for name, device in _devices(like) if name == self.names)
+                yield slice_of_more(self.to, like.spec.driver, device, self.count)
+            else:
+                yield from NodeKind.like(like.name, there, with_daemons=True).copies(self.count)
+
+    def _gone(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
+        """What becomes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and of what hangs on them."""
+        for item in chosen:
+            yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
+        if self.verb == "cordon":
+            return
+        names = {item.name for item in chosen if isinstance(item, Node)}
+        on = [item for item in there if isinstance(item, Pod) and item.spec.node_name in names]
+        yield from ((pod, None) for pod in on if self.verb == "delete" and stays_with_node(pod))
+        leaving = [pod for pod in on if not stays_with_node(pod)]
+        yield from ((pod, None) for pod in leaving)
+        gone = [*leaving, *(item for item in chosen if isinstance(item, Pod))]
+        # What becomes of the claims to devices of these pods, and the pods that their owners make instead.
+        claims = {item.key: item for item in there if isinstance(item, ResourceClaim)}
+        after: dict[str, ResourceClaim | None] = {**claims}
+        for pod in gone:
+            after.update((claim.key, left) for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None]))
+        yield from ((claim, after[key]) for key, claim in claims.items() if after[key] is not claim)
+        templates, replacements = templates_in(there), Replacements.beside(there)
+        for pod in gone:
+            if (new := replacements.of(pod)) is not None:
+                new, more = claims_made_for(new, templates)
+                yield from ((None, item) for item in (*more, new))
 
     def _changed(self, item: KubeObject, defaults: bool) -> KubeObject:
         before = {"kind": item.kind, **current_manifest(item)}
@@ -184,74 +235,9 @@ class Edit:
         (made,) = _read(after, before, f"{item.kind} {item.key}", defaults)
         return replace(made, manifest=after) if item.manifest is not None else made
 
-    def changed_document(self, document: Mapping[str, Any], defaults: bool) -> Mapping[str, Any]:
-        """The manifest of a workload after the changes; the same if it is not meant. Raises :class:`EditError`."""
-        after = self.made(dict(document))
-        _read(after, document, f"{self.kind} {'/'.join(identity_of(document)[1:])}", defaults)
-        return after
-
-    # --- whole objects ----------------------------------------------------------------------------------------------
-
-    def _of_whole_objects(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
-        if self.verb == "copy":
-            made = _more_devices if self.kind == "ResourceSlice" else node_copies if self.kind == "Node" else _pod_copies
-            for item in chosen:
-                yield from ((None, new) for new in made(self, item, there))
-            return
-        for item in chosen:
-            yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
-        if self.verb == "cordon":
-            return
-        names = {item.name for item in chosen if isinstance(item, Node)}
-        on = [item for item in there if isinstance(item, Pod) and item.spec.node_name in names]
-        ended = [pod for pod in on if stays_with_node(pod)]
-        yield from ((pod, None) for pod in ended if self.verb == "delete")
-        leaving = [pod for pod in on if not stays_with_node(pod)]
-        yield from ((pod, None) for pod in leaving)
-        yield from _made_again([*leaving, *(item for item in chosen if isinstance(item, Pod))], there)
-
-
-def _made_again(gone: Sequence[Pod], there: Sequence[KubeObject]) -> Iterator[Pair]:
-    """What becomes of the claims to devices of pods that are *gone*, and the pods that their owners make instead."""
-    before = {item.key: item for item in there if isinstance(item, ResourceClaim)}
-    after: dict[str, ResourceClaim | None] = {**before}
-    for pod in gone:
-        after.update((claim.key, left) for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None]))
-    yield from ((claim, after[key]) for key, claim in before.items() if after[key] is not claim)
-    templates, replacements = templates_in(there), Replacements.beside(there)
-    for pod in gone:
-        if (new := replacements.of(pod)) is not None:
-            new, more = claims_made_for(new, templates)
-            yield from ((None, item) for item in (*more, new))
-
-
-def _pod_copies(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> Iterator[KubeObject]:
-    """New pods like one that is there, which wait."""
-    assert isinstance(like, Pod)
-    taken, templates = {item.key for item in there if isinstance(item, Pod)}, templates_in(there)
-    numbers = (number for number in count(1) if f"{like.namespace}/{like.name}-{number}" not in taken)
-    for number in islice(numbers, edit.count):
-        name = f"{like.name}-{number}"
-        pod, claims = claims_made_for(made_new(like, name, f"{like.namespace}/{name}"), templates)
-        yield from (*claims, pod)
-
-
-def node_copies(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> list[KubeObject]:
-    """New nodes like one that is there, with what comes with each."""
-    return NodeKind.like(like.name, there, with_daemons=True).copies(edit.count)
-
-
 def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
     """The devices of a slice by their full names."""
     return ((f"{item.spec.driver}/{item.spec.pool.name}/{device.name}", device) for device in item.spec.devices)
-
-
-def _more_devices(edit: Edit, like: KubeObject, there: Sequence[KubeObject]) -> Iterator[KubeObject]:
-    assert isinstance(like, ResourceSlice)
-    if not any(item.name == edit.to for item in there if isinstance(item, Node)):
-        raise EditError(f"to: expected a node of the cluster, got {edit.to}")
-    device = next(device for name, device in _devices(like) if name == edit.names)
-    yield slice_of_more(edit.to, like.spec.driver, device, edit.count)
 
 
 def cordoned(node: Node) -> Node:
@@ -274,13 +260,6 @@ def without_flag(text: str) -> str:
     return _FLAG.sub("", text, count=1)
 
 
-def _matcher(text: str) -> Matcher:
-    try:
-        return parse_selector(text)
-    except SelectorError as error:
-        raise EditError(f"selector: {error}") from None
-
-
 def _kind(word: str) -> str:
     words = {**kind_words(), **{form: kind for kind in WORKLOADS for form in (kind.lower(), f"{kind.lower()}s")}, "deploy": "Deployment"}
     words |= {"ds": "DaemonSet", "cj": "CronJob"}
@@ -301,17 +280,6 @@ def _read(after: Mapping[str, Any], before: Mapping[str, Any], where: str, defau
         if notice.what not in known:
             raise EditError(str(notice))
     return found.objects
-
-
-def _admitted(pod: KubeObject, classes: Sequence[KubeObject], priorities: bool) -> KubeObject:
-    """A pod with the priority of the class that it names now."""
-    created = pod.metadata.creation_timestamp
-    new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
-    admitted = admit([new], classes, priorities=priorities)
-    for refused, why in admitted.refused:
-        raise EditError(f"Pod {refused.key}: {REFUSED}: {why}")
-    (found,) = admitted.objects
-    return replace(found, metadata=replace(found.metadata, creation_timestamp=created))
 
 
 # --- what they do to a cluster ----------------------------------------------------------------------------------------
@@ -351,7 +319,7 @@ class Edits:
         early, late = list[Edit](), list[Edit]()
         for edit in self.edits:
             follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
-            (late if edit.is_about_pods or follows else early).append(edit)
+            (late if (edit.kind == "Pod" or bool(edit.verb)) or follows else early).append(edit)
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
@@ -359,25 +327,25 @@ class Edits:
         told, found = [], list(parts)
         for edit in self.split()[0]:
             with _named(edit):
-                counts = [0, 0]
-                found = [self._loaded(edit, part, counts) for part in found]
-                told.append(_told(edit, counts[0], counts[1], found))
+                about = changes = 0
+                for at, part in enumerate(found):
+                    chosen, raw = edit.chosen(part.objects), dict(part.raw)
+                    pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
+                    after: list[Mapping[str, Any]] = []
+                    for one in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
+                        # A manifest of a workload.
+                        identity, other = identity_of(one)[1:], one
+                        if edit.chooses(*identity, (one.get("metadata") or {}).get("labels") or {}):
+                            other = edit.made(dict(one))
+                            _read(other, one, f"{edit.kind} {'/'.join(identity)}", self.defaults)
+                            about += 1
+                            changes += other != one
+                        after.append(other)
+                    raw |= {edit.kind: tuple(after)} if after else {}
+                    about, changes = about + len(chosen), changes + len(pairs)
+                    found[at] = attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
+                told.append(_told(edit, about, changes, found))
         return found, told
-
-    def _loaded(self, edit: Edit, part: Loaded, counts: list[int]) -> Loaded:
-        """Objects and manifests of workloads after *edit*; *counts*: how many it is about, and how many changed."""
-        chosen, raw = edit.chosen(part.objects), dict(part.raw)
-        pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
-        if edit.kind in WORKLOADS and edit.kind in raw:
-            before = raw[edit.kind]
-            meant = [edit.chooses(*identity_of(one)[1:], (one.get("metadata") or {}).get("labels") or {}) for one in before]
-            after = [edit.changed_document(one, self.defaults) if is_meant else one for one, is_meant in zip(before, meant, strict=True)]
-            raw[edit.kind] = tuple(after)
-            counts[0] += sum(meant)
-            counts[1] += sum(one != other for one, other in zip(before, after, strict=True))
-        counts[0] += len(chosen)
-        counts[1] += len(pairs)
-        return attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
 
     def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on. Raises :class:`EditError`."""

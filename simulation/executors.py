@@ -104,13 +104,9 @@ def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
         yield None
     else:
         # A fork of a process with threads may hang; "spawn" is the same on every system.
-        with ProcessPoolExecutor(jobs, get_context("spawn"), _end_at_interrupt) as pool:
+        # Ctrl-C ends such a process without a traceback: the one that started it says what there is to say.
+        with ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)) as pool:
             yield pool
-
-
-def _end_at_interrupt() -> None:
-    """Let Ctrl-C end this process without a traceback: the one that started it says what there is to say."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _client(address: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -96,10 +96,13 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     step, rest = path[0], path[1:]
     if step.is_item and not isinstance(value, dict):  # an object may have keys with dots, which stand in brackets
         if value is not None and not isinstance(value, list):
-            raise EditError(f"{path[0]}: expected a list, got it on {_kind_of(value)}")
-        chosen = set(_chosen(value or [], path[0].name))
-        found = [changed(item, path[1:], change) if number in chosen else item for number, item in enumerate(value or [])]
-        return [item for item in found if item is not None] or None
+            raise EditError(f"{step}: expected a list, got it on {_kind_of(value)}")
+        found = []
+        for number, item in enumerate(value or []):
+            if step.name in (EVERY, str(number)) or (isinstance(item, dict) and item.get("name") == step.name):
+                item = changed(item, rest, change)
+            found += [] if item is None else [item]
+        return found or None
     if value is not None and not isinstance(value, dict):
         raise EditError(f"{step.name}: expected an object around it, got it inside {_kind_of(value)}")
     before = value or {}
@@ -107,12 +110,6 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     if after is None:
         return {key: held for key, held in before.items() if key != step.name} or None
     return {**before, step.name: after}
-
-
-def _chosen(items: list[Json], name: str) -> Iterator[int]:
-    for number, item in enumerate(items):
-        if name in (EVERY, str(number)) or (isinstance(item, dict) and item.get("name") == name):
-            yield number
 
 
 def _kind_of(value: Json) -> str:
@@ -264,44 +261,30 @@ class FieldChange:
         return after
 
     def _at(self, before: Json) -> Json:
-        if self.operator == SET:
-            return self._value()
-        if self.operator == TIMES:
-            return None if before is None else _times(before, self.value)
+        name, value = self.path[-1].name, self.value
+        if self.operator == SET:  # a key of its own choice has a text, whatever it looks like
+            return value if self.path[-1].is_free else read_value(value)
         if self.operator == ADD:
-            return self._added(before)
-        return self._without(before) if self.operator == TAKE else None
-
-    @property
-    def _is_text(self) -> bool:
-        """Whether values here are texts, whatever they look like."""
-        return self.path[-1].is_free
-
-    @property
-    def _name(self) -> str:
-        return self.path[-1].name
-
-    def _value(self) -> Json:
-        return self.value if self._is_text else read_value(self.value)
-
-    def _added(self, before: Json) -> Json:
-        if before is None or isinstance(before, list):
-            return [*(before or []), keyed_item(self._name, self.value) or read_value(self.value)]
-        value = read_value(self.value)
-        if isinstance(before, dict) and isinstance(value, dict):
-            return {**before, **value}
-        raise EditError("got += where there is neither a list nor an object")
-
-    def _without(self, before: Json) -> Json:
-        if before is None:
+            if before is None or isinstance(before, list):
+                return [*(before or []), keyed_item(name, value) or read_value(value)]
+            added = read_value(value)
+            if isinstance(before, dict) and isinstance(added, dict):
+                return {**before, **added}
+            raise EditError("got += where there is neither a list nor an object")
+        if before is None or self.operator == REMOVE:
             return None
+        if self.operator == TIMES:
+            return _times(before, value)
         if isinstance(before, dict):
-            return {key: held for key, held in before.items() if key != self.value} or None
+            return {key: held for key, held in before.items() if key != value} or None
         if not isinstance(before, list):
             raise EditError("got -= where there is neither a list nor an object")
-        is_meant = keyed_test(self._name, self.value) or _equal_or_named(read_value(self.value))
-        return [item for item in before if not is_meant(item)] or None
-
+        is_meant = keyed_test(name, value)
+        if is_meant is not None:
+            return [item for item in before if not is_meant(item)] or None
+        meant, keys = read_value(value), ("name", "key", "topologyKey")
+        found = (item for item in before if item != meant and not (isinstance(item, dict) and meant in map(item.get, keys)))
+        return list(found) or None
 
 def read_value(text: str) -> Json:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
@@ -312,13 +295,6 @@ def read_value(text: str) -> Json:
     if len(found) > 1:
         raise EditError(f'expected YAML, got the value "{text}"')
     return found[0] if found else None
-
-
-def _equal_or_named(value: Json) -> Any:
-    def is_meant(item: Json) -> bool:
-        return bool(item == value or (isinstance(item, dict) and value in (item.get("name"), item.get("key"), item.get("topologyKey"))))
-
-    return is_meant
 
 
 def _times(before: Json, factor: str) -> Json:

@@ -23,7 +23,7 @@ from ..framework.options import Classic, Framework, GivenOptions, settled_option
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
+from .scenario import Files, Scenario, idle_notices, parsed_edits, sorted_out
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -233,7 +233,7 @@ def scenario_of(
     parts = () if isinstance(cluster, Cluster) else parts_of("cluster", cluster)
     paths, others = _paths(parts), _paths(more)
     if not isinstance(cluster, Cluster) and len(paths) == len(parts) and len(others) == len(more):
-        return read_scenario(paths, others, scheduler_name=scheduler_names, defaults=defaults, edits=texts, priorities=priorities)
+        return Files.read(paths, others, defaults=defaults, edits=texts).scenario(scheduler_names, priorities=priorities)
     parsed = parsed_edits(texts, defaults)
     known = cluster if isinstance(cluster, Cluster) else None
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
@@ -277,16 +277,13 @@ def parts_of(name: str, given: object) -> Sequence[Part]:
         return given.objects
     if isinstance(given, str | os.PathLike | KubeObject | Mapping):
         return (given,)
-    found = tuple(map(_manifests, given if isinstance(given, Iterable) else (given,)))
+    parts = given if isinstance(given, Iterable) else (given,)
+    # What an import gave holds manifests.
+    found: tuple[Any, ...] = tuple(part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts)
     for part in found:
         if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
             raise wrong_type(name, part, WANTED)
     return found
-
-
-def _manifests(part: Any) -> Any:
-    """The manifests that *part* holds, where it is what an import gave; else the part itself."""
-    return part if isinstance(part, KubeObject) else getattr(part, "manifest", part)
 
 
 def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
@@ -299,29 +296,20 @@ def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, e
     edited: list[Edited] = []
     if edits is not None:
         (there, *loaded), edited = edits.of_loaded([there, *loaded])
-    found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults, priorities=priorities, whole=True))
+    found = take_in(loaded, there.objects, defaults=defaults, priorities=priorities, whole=True)
+    if cluster is not None:
+        taken = {(item.kind, item.key) for item in found.objects}
+        for item in there.objects:
+            if (item.kind, item.key) in taken:
+                raise ManifestError(f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there")
+        found = attrs.evolve(
+            found, objects=(*there.objects, *found.objects), ignored={**cluster.ignored, **found.ignored},
+            warnings=tuple(dict.fromkeys((*cluster.warnings, *found.warnings))), config_maps={**cluster.config_maps, **found.config_maps},
+        )  # fmt: skip
     if edits is None:
         return found
     objects, more = edits.of_pods(found.objects, priorities=priorities)
     return attrs.evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
-
-
-def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Inventory) -> Inventory:
-    if cluster is None:
-        return found
-    taken = {(item.kind, item.key) for item in found.objects}
-    for item in known:
-        if (item.kind, item.key) in taken:
-            raise ManifestError(f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there")
-    return Inventory(
-        objects=(*known, *found.objects),
-        ignored={**cluster.ignored, **found.ignored},
-        warnings=tuple(dict.fromkeys((*cluster.warnings, *found.warnings))),
-        refused=found.refused,
-        refused_pods=found.refused_pods,
-        config_maps={**cluster.config_maps, **found.config_maps},
-        daemon_sets=found.daemon_sets,
-    )
 
 
 def _loaded(number: int, part: Part, defaults: bool) -> Loaded:

@@ -65,7 +65,11 @@ class NodeKind:
             if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
                 samples.setdefault((pod.namespace, owner.name), []).append(pod)
         for (namespace, name), found in samples.items():
-            where, free = {target_node(pod) for pod in found}, _untied(found[0])
+            # Without its node, and without the affinity to it that its controller has put in place of any other.
+            where, free, affinity = {target_node(pod) for pod in found}, found[0], found[0].spec.affinity
+            if affinity is not None and affinity.node_affinity is not None:
+                affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
+            free = replace(free, spec=replace(free.spec, node_name="", affinity=affinity))
             if (namespace, name) not in described and (self.name in where if self.is_copy else runs_on(free.spec, self.node)):
                 metadata = replace(free.metadata, name=name, uid="", resource_version="", creation_timestamp=None)
                 yield replace(free, metadata=metadata, status=PodStatus(), manifest=None)
@@ -82,31 +86,19 @@ class NodeKind:
 
     def copies(self, count: int) -> list[KubeObject]:
         """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of DaemonSets on it."""
-        return [item for name in self.names(count) for item in self._copy(name)]
-
-    def _copy(self, name: str) -> list[KubeObject]:
-        labels = Map({**self.node.labels, HOSTNAME: name})
-        metadata = replace(self.node.metadata, name=name, labels=labels)
-        made: list[KubeObject] = [replace(self.node, metadata=metadata, manifest=None)]
-        if self.csi is not None:
-            made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
-        made += slices_like(self.slices, self.name, name)
-        for pod in self.daemons:
-            owned = replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}"))
-            made.append(owned.bound_to(name))
+        made: list[KubeObject] = []
+        for name in self.names(count):
+            labels = Map({**self.node.labels, HOSTNAME: name})
+            made.append(replace(self.node, metadata=replace(self.node.metadata, name=name, labels=labels), manifest=None))
+            if self.csi is not None:
+                made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
+            made += slices_like(self.slices, self.name, name)
+            for pod in self.daemons:
+                made.append(replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name))
         return made
-
 
 def new_node(node: Node) -> Node:
     """*node* as one that has just come: without a UID, and with no image pulled."""
     metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
     status = replace(node.status, images=())
     return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)
-
-
-def _untied(pod: Pod) -> Pod:
-    """*pod* without its node, and without the affinity to it that its controller has put in place of any other."""
-    affinity = pod.spec.affinity
-    if affinity is not None and affinity.node_affinity is not None:
-        affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
-    return replace(pod, spec=replace(pod.spec, node_name="", affinity=affinity))

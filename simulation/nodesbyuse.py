@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Protocol
 
 import attrs
@@ -182,37 +182,27 @@ class NodeUses:
 
     def begin(self) -> None:
         """Note what is requested now."""
-        self._before = {name: (requested, pods) for name, _, requested, pods in self._rows()}
+        table = self.engine.fresh_table()
+        for row in np.flatnonzero(table.has_node).tolist():
+            self._before[table.names[row]] = table.requested[:, row].tolist(), int(table.pod_count[row])
 
     def found(self) -> list[NodeUse]:
         """Each node, in the order in which the scheduler got them."""
-        table = self.engine.table
-        nothing = [0] * len(table.resources), 0
-        rows = list(self._rows())
-        names = {name: at for name, at in table.resources.items() if table.allocatable[at, [row for _, row, _, _ in rows]].any()}
-        return [self._use(name, row, names, self._before.get(name, nothing)) for name, row, _, _ in rows]
-
-    def _use(self, name: str, row: int, names: Mapping[str, int], before: tuple[list[int], int]) -> NodeUse:
-        table, (requested, pods) = self.engine.table, before
-        node = table.nodes[row]
-        # A resource that no node had before the simulation is missing at the end of the list.
-        earlier = {at: requested[at] if at < len(requested) else 0 for at in names.values()}
-        return NodeUse(
-            node=name,
-            labels={} if node is None else node.labels,
-            pods=PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row])),
-            resources={
-                resource: ResourceUse.of(resource, int(table.allocatable[at, row]), earlier[at], int(table.requested[at, row]))
-                for resource, at in names.items()
-            },
-        )
-
-    def _rows(self) -> Iterator[tuple[str, int, list[int], int]]:
-        """Name, row, requests by resource, and number of pods of each node."""
         table = self.engine.fresh_table()
-        for row in np.flatnonzero(table.has_node).tolist():
-            yield table.names[row], row, table.requested[:, row].tolist(), int(table.pod_count[row])
-
+        rows = np.flatnonzero(table.has_node).tolist()
+        resources = {name: at for name, at in table.resources.items() if table.allocatable[at, rows].any()}
+        found = []
+        for row in rows:
+            node, name = table.nodes[row], table.names[row]
+            requested, pods = self._before.get(name, ([], 0))
+            uses = {}
+            for resource, at in resources.items():
+                # A resource that no node had before the simulation is missing at the end of the list.
+                before, has = requested[at] if at < len(requested) else 0, int(table.allocatable[at, row])
+                uses[resource] = ResourceUse.of(resource, has, before, int(table.requested[at, row]))
+            places = PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row]))
+            found.append(NodeUse(name, {} if node is None else node.labels, places, uses))
+        return found
 
 def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
     """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without pods are left out."""
@@ -225,16 +215,15 @@ def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes without it are left out."""
     table = engine.fresh_table()
     there = np.flatnonzero(table.has_node)
-    found = {name: _tenths(table.allocatable[index, there], table.requested[index, there]) for name, index in table.resources.items()}
-    found["pods"] = _tenths(table.max_pods[there], table.pod_count[there])
-    return {name: counts for name, counts in found.items() if any(counts)}
-
-
-def _tenths(allocatable: Ints, requested: Ints) -> list[int]:
-    having = allocatable > 0
-    tenths = np.minimum(requested[having] * TENTHS // allocatable[having], TENTHS - 1)
-    counts: list[int] = np.bincount(np.maximum(tenths, 0), minlength=TENTHS).tolist()
-    return counts
+    amounts = {name: (table.allocatable[index, there], table.requested[index, there]) for name, index in table.resources.items()}
+    found = {}
+    for name, (allocatable, requested) in {**amounts, PODS: (table.max_pods[there], table.pod_count[there])}.items():
+        having = allocatable > 0
+        tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
+        counts: list[int] = np.bincount(tenths, minlength=TENTHS).tolist()
+        if any(counts):
+            found[name] = counts
+    return found
 
 
 def pods_on(engine: Engine, names: Sequence[str], *, known: Collection[str] | None = None) -> list[list[str]]:
@@ -311,31 +300,24 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
             Column(f"{title} free", kind, forms=page), Column(f"{name} requested", kind, forms=DATA),
             Column(name, kind, forms=DATA),
         ]  # fmt: skip
-    rows = []
+    rows, details = list[list[Any]](), list[list[list[str]]]()
     for node in nodes:
         before, after, most = node.pods.before, node.pods.after, node.pods.allocatable
-        told = Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}")
-        rows.append([node.node, told, before, after, most, *(cell for name in names for cell in _use_cells(name, node.resources[name]))])
+        row = [node.node, Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}"), before, after, most]
+        said = []
+        for name, use in node.resources.items():
+            has, requested, free = (Amount(name, number) for number in (use.allocatable, use.requested, use.free))
+            shares = None
+            if use.use is not None and use.use_before is not None:
+                earlier, later = percent(use.use_before), percent(use.use)
+                shares = later if earlier == later else Figure(f"{earlier} -> {later}")
+            row += [has, *([requested, free] if use.allocatable or use.requested else [None, None]), shares]
+            row += [use.use_before, use.use, use.free, use.requested, use.allocatable]
+            then = f", {rounded(name, use.requested_before)} before" if use.requested_before != use.requested else ""
+            if use.allocatable:
+                amount = f"{rounded(name, use.allocatable)}{' cores' if name == 'cpu' else ''}"
+                said.append([short_name(name), f"{rounded(name, use.requested)} of {amount} requested{then}"])
+        rows.append(row)
+        details.append([*said, ["places for pods", f"{after:,} of {most:,} taken"]])
     forms = ("page", "data", *(TEXT if alone else WIDE))
-    return Table("nodes", columns, rows, noun="node", details=list(map(_node_details, nodes)), forms=forms)
-
-
-def _use_cells(name: str, use: ResourceUse) -> list[Any]:
-    """What columns of one resource have of a node."""
-    there = bool(use.allocatable or use.requested)
-    shares = None
-    if use.use is not None and use.use_before is not None:
-        before, after = percent(use.use_before), percent(use.use)
-        shares = after if before == after else Figure(f"{before} -> {after}")
-    requested, free = (Amount(name, number) if there else None for number in (use.requested, use.free))
-    return [Amount(name, use.allocatable), requested, free, shares, use.use_before, use.use, use.free, use.requested, use.allocatable]
-
-
-def _node_details(node: NodeRecord) -> list[list[str]]:
-    found = []
-    for name, use in node.resources.items():
-        before, after, has = (rounded(name, number) for number in (use.requested_before, use.requested, use.allocatable))
-        then = f", {before} before" if use.requested_before != use.requested else ""
-        if use.allocatable:
-            found.append([short_name(name), f"{after} of {has}{' cores' if name == 'cpu' else ''} requested{then}"])
-    return [*found, ["places for pods", f"{node.pods.after:,} of {node.pods.allocatable:,} taken"]]
+    return Table("nodes", columns, rows, noun="node", details=details, forms=forms)

@@ -1,4 +1,4 @@
-"""Play scripts of the scheduling queue over virtual time: what each part of the queue holds after each operation.
+"""The forms of conformance cases, and scripts of the queue over virtual time: what each part holds after each operation.
 
 The operations (:data:`OPERATIONS`) are the methods of upstream's queue, and ``advance``, which lets time pass. The rest of the scheduler
 is left out: its error function and the filters of its event handlers.
@@ -6,12 +6,14 @@ is left out: its error function and the filters of its event handlers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import attrs
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from ..algorithmprovider import resolve
 from ..api.objects import Namespace, Pod
@@ -32,34 +34,31 @@ from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 Json = dict[str, Any]
 START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 """When every script begins, in nanoseconds since 1970."""
+OPERATIONS = (
+    "add", "addIfNotPresent", "update", "pop", "unschedulable", "delete", "assignedPodAdded", "assignedPodUpdated", "move", "nominate",
+    "unnominate", "advance",
+)  # fmt: skip
 
 
 def answer_script(case: Json) -> Json:
     """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or the text of a refusal."""
-    return {
-        "name": case["name"],
-        "steps": list((_framework_player if case["version"] in FRAMEWORK_RELEASES else _classic_player)(case).play(case["script"])),
-    }
-
-
-def _classic_player(case: Json) -> Player:
     release, clock = find_any_release(case["version"]), Clock(origin=START)
-    nominations = Nominations(release.nominations)
-    algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
-    queue = make_queue(algorithm, nominations, clock, waits=False)
-    return Player(queue, clock, nominations, lambda event: queue.move_all())
-
-
-def _framework_player(case: Json) -> Player:
-    config, clock = read_configuration(gates=case.get("gates"), release=find_any_release(case["version"])), Clock(origin=START)
-    engine = framework_engine(config)
-    for number, document in enumerate(case.get("namespaces", ()), 1):
-        namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)
-        assert isinstance(namespace, Namespace)
-        engine.listings.namespaces.put(namespace)
-    nominations = engine.new_nominations()
-    queue = queue_for(engine, config, clock, nominations, partial(held_by, engine.profiles))
-    return Player(queue, clock, nominations, lambda event: queue.move_all(EVENTS[event]))
+    if case["version"] in FRAMEWORK_RELEASES:
+        config = read_configuration(gates=case.get("gates"), release=release)
+        engine = framework_engine(config)
+        for number, document in enumerate(case.get("namespaces", ()), 1):
+            namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)
+            assert isinstance(namespace, Namespace)
+            engine.listings.namespaces.put(namespace)
+        nominations = engine.new_nominations()
+        newer = queue_for(engine, config, clock, nominations, partial(held_by, engine.profiles))
+        player = Player(newer, clock, nominations, lambda event: newer.move_all(EVENTS[event]))
+    else:
+        nominations = Nominations(release.nominations)
+        algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
+        older = make_queue(algorithm, nominations, clock, waits=False)
+        player = Player(older, clock, nominations, lambda event: older.move_all())
+    return {"name": case["name"], "steps": list(player.play(case["script"]))}
 
 
 @attrs.define(eq=False)
@@ -85,103 +84,206 @@ class Player:
         """The steps: what the queue holds after each operation."""
         for operation in script:
             try:
-                told = OPERATIONS[operation["op"]](self, operation) or {}
+                told = self._perform(operation["op"], operation)
             except CacheError as refused:
                 told = {"error": str(refused)}
-            yield told | self._state()
+            parts = {name: [pod.key for pod in pods] for name, pods in self.queue.contents()._asdict().items()}
+            yield told | parts | {"nominated": {node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations}}
 
-    def _state(self) -> Json:
-        parts = self.queue.contents()
-        keys = {name: [pod.key for pod in pods] for name, pods in parts._asdict().items()}
-        return {**keys, "nominated": {node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations}}
-
-    # --- operations -------------------------------------------------------------------------------------------------
-
-    def _bring(self, operation: Json) -> tuple[Pod | None, Pod]:
-        """The pod before the operation, and now."""
-        pod = _pod(operation["pod"])
-        old = self._known.get(pod.key)
-        self._known[pod.key] = self._listed[pod.key] = pod
-        return old, pod
-
-    def add(self, operation: Json) -> None:
-        self.queue.add(self._bring(operation)[1])
-
-    def add_if_not_present(self, operation: Json) -> None:
-        self.queue.add_if_not_present(self._bring(operation)[1])
-
-    def update(self, operation: Json) -> None:
-        old, new = self._bring(operation)
-        # A pod that was never added is not in the queue, which then does not read the old object.
-        self.queue.update(new if old is None else old, new)
-
-    def pop(self, operation: Json) -> Json:
-        item = self.queue.pop()
-        if item is not None:
-            self._flights[item.pod.key] = item, self.queue.cycle
-        return {"popped": None if item is None else item.pod.key}
-
-    def unschedulable(self, operation: Json) -> None:
-        item, cycle = self._flights.pop(operation["pod"], (None, 0))
-        if item is None:
-            return
-        if "object" in operation:
-            item = item.read_again(_pod(operation["object"]))
-        item.plugins = frozenset(operation.get("plugins", ()))
-        self.queue.add_unschedulable(item, cycle)
-
-    def delete(self, operation: Json) -> None:
-        pod = self._known.get(operation["pod"])
-        if pod is not None:
-            self._listed.pop(pod.key, None)
-            self.queue.delete(pod)
-
-    def assigned_pod_added(self, operation: Json) -> None:
-        pod = _pod(operation["pod"])
-        self._listed[pod.key] = pod
-        self.queue.assigned_pod_added(pod)
-
-    def assigned_pod_updated(self, operation: Json) -> None:
-        pod = _pod(operation["pod"])
-        self._listed[pod.key] = pod
-        self.queue.assigned_pod_updated(pod)
-
-    def move_all(self, operation: Json) -> None:
-        self.move(operation.get("event", ""))
-
-    def nominate(self, operation: Json) -> None:
-        self.queue.nominate(self._added(operation["pod"]), operation["node"])
-
-    def withdraw(self, operation: Json) -> None:
-        self.queue.withdraw(self._added(operation["pod"]))
-
-    def _added(self, key: str) -> Pod:
-        if key not in self._known:
-            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(key)}")
-        return self._known[key]
-
-    def advance(self, operation: Json) -> None:
-        self.clock.now += nanoseconds(operation["seconds"])
-        self.queue.tick()
-
-
-OPERATIONS: Mapping[str, Callable[[Player, Json], Json | None]] = {
-    "add": Player.add,
-    "addIfNotPresent": Player.add_if_not_present,
-    "update": Player.update,
-    "pop": Player.pop,
-    "unschedulable": Player.unschedulable,
-    "delete": Player.delete,
-    "assignedPodAdded": Player.assigned_pod_added,
-    "assignedPodUpdated": Player.assigned_pod_updated,
-    "move": Player.move_all,
-    "nominate": Player.nominate,
-    "unnominate": Player.withdraw,
-    "advance": Player.advance,
-}
-
+    def _perform(self, op: str, operation: Json) -> Json:
+        queue, given = self.queue, operation.get("pod")
+        if isinstance(given, dict):
+            pod = _pod(given)
+            old = self._known.get(pod.key, pod)  # one that was never added is not in the queue, which then does not read the old object
+            self._listed[pod.key] = pod
+            if not op.startswith("assigned"):
+                self._known[pod.key] = pod
+            others = {
+                "add": queue.add, "addIfNotPresent": queue.add_if_not_present, "assignedPodAdded": queue.assigned_pod_added,
+                "assignedPodUpdated": queue.assigned_pod_updated,
+            }  # fmt: skip
+            if op == "update":
+                queue.update(old, pod)
+            else:
+                others[op](pod)
+        elif op == "pop":
+            item = queue.pop()
+            if item is not None:
+                self._flights[item.pod.key] = item, queue.cycle
+            return {"popped": None if item is None else item.pod.key}
+        elif op == "advance":
+            self.clock.now += nanoseconds(operation["seconds"])
+            queue.tick()
+        elif op == "move":
+            self.move(operation.get("event", ""))
+        elif op == "unschedulable":
+            flight = self._flights.pop(operation["pod"], None)
+            if flight is not None:
+                popped = flight[0].read_again(_pod(operation["object"])) if "object" in operation else flight[0]
+                popped.plugins = frozenset(operation.get("plugins", ()))
+                queue.add_unschedulable(popped, flight[1])
+        elif given in self._known:
+            pod = self._known[given]
+            match op:
+                case "delete":
+                    self._listed.pop(given, None)
+                    queue.delete(pod)
+                case "nominate":
+                    queue.nominate(pod, operation["node"])
+                case "unnominate":
+                    queue.withdraw(pod)
+        elif op != "delete":
+            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(given)}")
+        return {}
 
 def _pod(document: Json) -> Pod:
     pod = decode({"kind": "Pod", **document}, "pod", strict=False)
     assert isinstance(pod, Pod)
     return pod
+
+
+# --- the forms of cases and answers -----------------------------------------------------------------------------------
+
+
+Whole = Annotated[int, Meta(gt=-(1 << 31), lt=1 << 31)]
+CALLS = "http"
+"""The field of a cycle with the requests to extenders; a case with scripts of extenders has it."""
+
+
+class _Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+    """An object without other fields than these: everything else is refused, so no case passes that was not really compared."""
+
+
+class Config(_Form):
+    """How the scheduler of a case is configured."""
+
+    policy: Json | None = None
+    profile: Json | None = None
+    provider: str | None = None
+    feature_gates: dict[str, bool] | None = None
+    preemption: bool = True
+    equivalence_cache: bool = False
+    hard_pod_affinity_symmetric_weight: Whole = 1
+    percentage_of_nodes_to_score: Whole = 0
+
+
+class Problem(_Form):
+    """A scheduling problem."""
+
+    name: str
+    version: str
+    pending: list[Json]
+    config: Config | None = None
+    objects: list[Json] = []
+    nominated: dict[str, str] | None = None
+    extenders: dict[str, dict[str, dict[str, Json]]] = {}
+    """URL prefix -> role -> pod -> reply."""
+
+
+class Event(_Form):
+    """What happens to an object among the pods that wait."""
+
+    event: Literal["add", "update", "delete"]
+    object: Json
+
+
+class Operation(_Form):
+    """One operation of a script, with what it is about."""
+
+    op: str
+    pod: Json | str | None = None
+    object: Json | None = None
+    plugins: list[str] = []
+    node: str = ""
+    event: str = ""
+    seconds: Annotated[float, Meta(ge=0, le=1e9)] = 0
+
+    def __post_init__(self) -> None:
+        if self.op not in OPERATIONS:
+            raise ValueError(f"Expected one of {', '.join(OPERATIONS)}, got {self.op}")
+
+
+class Script(_Form):
+    """A script of the queue."""
+
+    name: str
+    version: str
+    pod_priority: bool
+    script: Annotated[list[Operation], Meta(min_length=1)]
+    namespaces: list[Json] = []
+
+
+class Plan(msgspec.Struct, rename="camel"):
+    """What preemption comes to."""
+
+    clear_nominations: list[str] | None = None
+
+
+class Cycle(_Form):
+    """What was decided on a pod."""
+
+    pod: str = ""
+    host: str | None = None
+    error: str | None = None
+    feasible: list[str] | None = None
+    failed: Json | None = None
+    priorities: Json | None = None
+    scores: Json | None = None
+    preemption: Plan | None = None
+    allocations: dict[str, list[str]] = {}
+    http: list[Json] = []
+
+
+class Step(_Form):
+    """What the queue holds after an operation."""
+
+    popped: str | None = None
+    error: str = ""
+    active: list[str] = []
+    backoff: list[str] = []
+    unschedulable: list[str] = []
+    nominated: dict[str, list[str]] = {}
+
+
+class Answer(_Form):
+    """An error, the cycles of a problem or the steps of a script."""
+
+    name: str
+    error: str | UnsetType = UNSET
+    cycles: Annotated[list[Cycle], Meta(min_length=1)] | UnsetType = UNSET
+    steps: Annotated[list[Step], Meta(min_length=1)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if [self.error, self.cycles, self.steps].count(UNSET) != 2:
+            raise ValueError("Expected one of error, cycles and steps, got several or none")
+
+
+FIELDS = tuple(field for field in Cycle.__struct_fields__ if field != CALLS)
+"""The fields of a cycle."""
+STEP_FIELDS = Step.__struct_fields__
+
+
+def check_case(case: Any, where: str) -> Json:
+    """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with *where*, its file and line."""
+    if isinstance(case, dict) and "script" in case:
+        return _checked(case, Script, where)
+    found = _checked(case, Problem, where)
+    for number, item in enumerate(found["pending"]):
+        if "event" in item:
+            _checked(item, Event, f"{where}: pending[{number}]")
+    return found
+
+
+def check_answer(answer: Any, where: str) -> Json:
+    """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its file and line."""
+    return _checked(answer, Answer, where)
+
+
+def _checked(value: Any, form: type[_Form], where: str) -> Json:
+    try:
+        msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        told, _, path = str(error).replace("`", "").partition(" - at $")
+        raise ManifestError(": ".join(filter(None, [where, path.strip("."), f"{told[:1].lower()}{told[1:]}"]))) from None
+    found: Json = value
+    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import attrs
 
@@ -24,7 +24,6 @@ from .reasons import leading
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation
 from .summary import Summary, Usage
 
-T = TypeVar("T")
 MADE_ROOM, NO_NODE = "makes room", "no node"
 RESULTS = {"placed": MEANINGS["good"], "waiting": MEANINGS["near"], MADE_ROOM: MEANINGS["near"], NO_NODE: MEANINGS["bad"]}
 SHOWN = 5
@@ -218,38 +217,30 @@ def pod_table(found: SimulationDocument, cycles: Sequence[CycleRecord], forms: C
             cells.append([reasons.get(pod.pod) or pod.reason for pod in pods])
         else:
             cells.append(list(map(attrgetter(name), pods)))
-    details = [_pod_details(pod, cycles[last[pod.pod]] if pod.pod in last else None) for pod in pods] if "page" in forms else []
+    details = []
+    for pod in pods if "page" in forms else ():
+        said = {
+            "message": pod.error, "evicted": ", ".join(pod.victims), "evicted by": pod.evicted_by, "evicted from": pod.evicted_from,
+            "replaced by": pod.replacement, "takes the place of": pod.replaces, "nominated for": pod.nominated,
+            "tries": str(pod.tries) if pod.tries > 1 else None, **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
+        }  # fmt: skip
+        details.append([[name, text] for name, text in said.items() if text] or None)
     shown = (*(TEXT if in_text else ()), "page", "data")
     return Table("pods", columns, list(zip(*cells, strict=True)), noun="pod", details=details if any(details) else None, forms=shown)
 
 
-def _pod_details(pod: PodRecord, cycle: CycleRecord | None) -> list[list[str]] | None:
-    found = {
-        "message": pod.error, "evicted": ", ".join(pod.victims), "evicted by": pod.evicted_by, "evicted from": pod.evicted_from,
-        "replaced by": pod.replacement, "takes the place of": pod.replaces, "nominated for": pod.nominated,
-        "tries": str(pod.tries) if pod.tries > 1 else None, **({} if cycle is None else _kept(cycle)),
-    }  # fmt: skip
-    return [[name, text] for name, text in found.items() if text] or None
-
-
-def _kept(cycle: CycleRecord) -> dict[str, str]:
+def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
     """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
     found: dict[str, str] = {}
-    failed, scores, priorities = _there(cycle.failed, {}), _there(cycle.scores, {}), _there(cycle.priorities, {})
-    feasible = _there(cycle.feasible, ())
-    against = Counter(reason for reasons in failed.values() for reason in reasons)
-    for reason, nodes in against.most_common():
+    failed, scores, priorities = cycle.failed or {}, cycle.scores or {}, cycle.priorities or {}
+    for reason, nodes in Counter(reason for reasons in failed.values() for reason in reasons).most_common():
         found[reason] = f"{nodes:,} of {len(failed):,} nodes turned down: {_some([name for name, has in failed.items() if reason in has])}"
-    if feasible:
-        found["nodes that fit"] = f"{len(set(feasible)):,}: {_some(feasible)}"
+    if cycle.feasible:
+        found["nodes that fit"] = f"{len(set(cycle.feasible)):,}: {_some(cycle.feasible)}"
     for node, total in sorted(scores.items(), key=lambda pair: -pair[1])[:SHOWN]:
         parts = ", ".join(f"{rule} {score[node]}" for rule, score in priorities.items() if score.get(node))
         found[f"score of {node}"] = f"{total:,}" + (f" (before weights: {parts})" if parts else "")
     return found
-
-
-def _there(value: T | UnsetType, otherwise: T) -> T:
-    return otherwise if isinstance(value, UnsetType) else value
 
 
 def _some(names: Sequence[str]) -> str:
@@ -277,13 +268,11 @@ def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
         Column("decision", "count"), Column("pod", "name"), Column("result", "tag", filter=True, colours=RESULTS), Column("node", "name"),
         Column("try", "tag", filter=True), Column("has to leave", "names"), Column("reason", filter=True),
     )  # fmt: skip
-    rows = [[at, cycle.pod, *_result_of(cycle)] for at, cycle in enumerate(cycles, 1)]
+    rows: list[list[Any]] = []
+    for at, cycle in enumerate(cycles, 1):
+        room = None if cycle.preemption is None else cycle.preemption.node
+        result = "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
+        victims = list(cycle.preemption.victims) if cycle.preemption is not None and room else []
+        reason = next(iter(reasons_in(cycle.error))) if cycle.error else None
+        rows.append([at, cycle.pod, result, cycle.host or room, "again" if cycle.retry else "first", victims, reason])
     return Table("decisions", columns, rows, noun="decision", forms=PAGE)
-
-
-def _result_of(cycle: CycleRecord) -> list[Any]:
-    plan, room = cycle.preemption, None if cycle.preemption is None else cycle.preemption.node
-    result = "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
-    reason = next(iter(reasons_in(cycle.error))) if cycle.error else None
-    victims = list(plan.victims) if plan is not None and room else []
-    return [result, cycle.host or room, "again" if cycle.retry else "first", victims, reason]

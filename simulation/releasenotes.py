@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
 from ..algorithmprovider.extenders import UncalledExtender
 from ..api.controlplane.quotas import affinity_terms
@@ -47,10 +48,10 @@ from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
+from ..framework.releases import framework_release, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
 from .scenario import Scenario
 
-Known: TypeAlias = Callable[[Algorithm], bool]
+Known: TypeAlias = Callable[[Algorithm], object]
 
 NO_CSI_NODES = "no CSINode in the input, so limits of CSI volumes are ignored (kubectl get csinodes)"
 NO_NAMESPACES = "no Namespace in the input, although pods select some by labels (kubectl get namespaces)"
@@ -96,30 +97,9 @@ def _by(gate: str) -> Known:
     return lambda algorithm: algorithm.enabled(gate)
 
 
-def _never(algorithm: Algorithm) -> bool:
-    return False
-
-
 def _asked(algorithm: Algorithm, pod: Pod) -> int:
     """The millicores that a pod on a node counts with."""
     return int(algorithm.release.footprint(pod, algorithm.gates).get("cpu", 0))
-
-
-def _reads_overhead(algorithm: Algorithm) -> bool:
-    """Whether a pod that has nothing but overhead has a footprint."""
-    return bool(_asked(algorithm, Pod(spec=PodSpec(overhead=CPU))))
-
-
-def _reads_sidecars(algorithm: Algorithm) -> bool:
-    """Whether a sidecar counts beside a container of the same size."""
-    sidecar = Container(name="sidecar", resources=CPU_ASKED, restart_policy="Always")
-    both = PodSpec(containers=(Container(name="main", resources=CPU_ASKED),), init_containers=(sidecar,))
-    return _asked(algorithm, Pod(spec=both)) > _asked(algorithm, Pod(spec=PodSpec(containers=both.containers)))
-
-
-def _reads_pod_requests(algorithm: Algorithm) -> bool:
-    """Whether a pod without containers counts with its own requests."""
-    return bool(_asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))))
 
 
 def _reads_resizes(algorithm: Algorithm) -> bool:
@@ -129,26 +109,9 @@ def _reads_resizes(algorithm: Algorithm) -> bool:
     return bool(_asked(algorithm, algorithm.release.resized(pod, algorithm.gates)))
 
 
-def _is_resized(pod: Pod) -> bool:
-    """Whether some release counts *pod* with other requests than its spec has."""
-    status = pod.status
-    return bool(status.container_statuses or status.init_container_statuses) and by_reported_and_allocated(pod, {RESIZE: True}) is not pod
-
-
 def _reads_claims(algorithm: Algorithm) -> bool:
     """Whether a plugin allocates devices."""
     return any(rule.name == "DynamicResources" for rule in algorithm.predicates)
-
-
-def _reads_spreading(algorithm: Algorithm) -> bool:
-    gates = [effect.gate for effect in algorithm.release.gate_effects if SPREADING in effect.adds]
-    version = algorithm.release.version
-    return version in FRAMEWORK_RELEASES or any(map(algorithm.enabled, gates))
-
-
-def _reads_never_policy(algorithm: Algorithm) -> bool:
-    gate = "NonPreemptingPriority"
-    return algorithm.release.preemption.never_policy and (gate not in algorithm.gates or algorithm.enabled(gate))
 
 
 def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[[Pod], bool]:
@@ -156,15 +119,16 @@ def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[
     return lambda pod: any(map(has, pod.spec.topology_spread_constraints))
 
 
-def _is_merged(term: PodAffinityTerm) -> bool:
-    """Whether an API server has put the label keys of a term into its selector."""
-    selector = term.label_selector
-    merged = {one.key for one in selector.match_expressions if one.operator in ("In", "NotIn")} if selector is not None else set()
-    return merged.issuperset((*term.match_label_keys, *term.mismatch_label_keys))
+def _is_unmerged(term: PodAffinityTerm) -> bool:
+    """Whether a term has label keys that no API server has put into its selector."""
+    selector, keys = term.label_selector, {*term.match_label_keys, *term.mismatch_label_keys}
+    return not keys <= {one.key for one in (() if selector is None else selector.match_expressions) if one.operator in ("In", "NotIn")}
 
 
 CPU = Map(cpu=Quantity.parse("1"))
 CPU_ASKED = ResourceRequirements(requests=CPU)
+ALONE = PodSpec(containers=(Container(name="main", resources=CPU_ASKED),))
+WITH_SIDECAR = replace(ALONE, init_containers=(Container(name="sidecar", resources=CPU_ASKED, restart_policy="Always"),))
 NAMESPACES = NewerField(
     "namespaceSelector of pod affinity", "selectors of namespaces",
     lambda pod: any(term.namespace_selector is not None for term in affinity_terms(pod)),
@@ -172,10 +136,14 @@ NAMESPACES = NewerField(
 )  # fmt: skip
 FIELDS = (
     NewerField(
-        "spec.preemptionPolicy", "preemption policy", lambda pod: pod.spec.preemption_policy == "Never", _reads_never_policy,
+        "spec.preemptionPolicy", "preemption policy", lambda pod: pod.spec.preemption_policy == "Never",
+        lambda algorithm: algorithm.release.preemption.never_policy and algorithm.gates.get("NonPreemptingPriority", True),
         "NonPreemptingPriority",
     ),
-    NewerField("spec.overhead", "overhead", lambda pod: pod.spec.overhead, _reads_overhead, "PodOverhead"),
+    NewerField(
+        "spec.overhead", "overhead", lambda pod: pod.spec.overhead,
+        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(overhead=CPU))), "PodOverhead",
+    ),
     NewerField(
         "spec.schedulingGates", "scheduling gates", lambda pod: pod.spec.scheduling_gates, _by("PodSchedulingReadiness"),
         "PodSchedulingReadiness",
@@ -184,10 +152,14 @@ FIELDS = (
         "spec.resourceClaims", "resource claims", lambda pod: pod.spec.resource_claims, _reads_claims, "DynamicResourceAllocation",
         "the profile does not run plugin DynamicResources",
     ),
-    NewerField("spec.resources", "pod-level requests", lambda pod: pod.spec.requests, _reads_pod_requests, "PodLevelResources"),
     NewerField(
-        "spec.topologySpreadConstraints", "spread constraints", lambda pod: pod.spec.topology_spread_constraints, _reads_spreading,
-        SPREADING,
+        "spec.resources", "pod-level requests", lambda pod: pod.spec.requests,
+        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))), "PodLevelResources",
+    ),
+    NewerField(
+        "spec.topologySpreadConstraints", "spread constraints", lambda pod: pod.spec.topology_spread_constraints,
+        lambda algorithm: framework_release(algorithm.release.version) is not None
+        or any(algorithm.enabled(effect.gate) for effect in algorithm.release.gate_effects if SPREADING in effect.adds), SPREADING,
     ),
     NewerField(
         "minDomains of topologySpreadConstraints", "least numbers of domains", _constraints(lambda one: one.min_domains is not None),
@@ -205,8 +177,7 @@ FIELDS = (
     NAMESPACES,
     NewerField(
         "matchLabelKeys of pod affinity", "label keys of affinity terms",
-        lambda pod: any(not _is_merged(term) for term in affinity_terms(pod) if term.match_label_keys or term.mismatch_label_keys), _never,
-        "MatchLabelKeysInPodAffinity",
+        lambda pod: any(map(_is_unmerged, affinity_terms(pod))), lambda algorithm: False, "MatchLabelKeysInPodAffinity",
     ),
     NewerField(
         "spec.volumes[].ephemeral", "ephemeral volumes", lambda pod: any(volume.ephemeral is not None for volume in pod.spec.volumes),
@@ -214,9 +185,14 @@ FIELDS = (
     ),
     NewerField(
         "spec.initContainers[].restartPolicy", "sidecars",
-        lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers), _reads_sidecars,
+        lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers),
+        lambda algorithm: _asked(algorithm, Pod(spec=WITH_SIDECAR)) > _asked(algorithm, Pod(spec=ALONE)),
     ),
-    NewerField("status.containerStatuses[].resources", "resizes", _is_resized, _reads_resizes, RESIZE),
+    NewerField(
+        "status.containerStatuses[].resources", "resizes",
+        lambda pod: (pod.status.container_statuses or pod.status.init_container_statuses)
+        and by_reported_and_allocated(pod, {RESIZE: True}) is not pod, _reads_resizes, RESIZE,
+    ),
     NewerField(
         "status.resources", "pod-level resizes", lambda pod: pod.spec.requests and pod.status.resources is not None,
         _by(POD_LEVEL_GATE), POD_LEVEL_GATE,
@@ -294,17 +270,21 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
         extenders = count_of(count, "configured extender")
         yield Unread("", f"{extenders} {are} not called, so {their} answers are ignored (see --extenders of simulate)")
     yield from (Unread("", sentence) for sentence in algorithm.unread)
-    used: set[str] = set()
-    asked: dict[str, Unread | None] = {}
-    for pod in (*(item for item in objects if type(item) is Pod), *pending):
-        for field in fields_of(pod):
-            used.add(field.path)
-            if field.path not in asked:
-                asked[field.path] = None if field.is_read(algorithm) else field.unread("", algorithm)
-            if (unread := asked[field.path]) is not None:
-                yield attrs.evolve(unread, where=f"Pod {pod.key}")
+    unread = [(field, field.unread("", algorithm)) for field in FIELDS if not field.is_read(algorithm)]
+    pods = [*(item for item in objects if type(item) is Pod), *pending]
+    for pod in pods:
+        for field, notice in unread:
+            if field.has(pod):
+                yield attrs.evolve(notice, where=f"Pod {pod.key}")
     yield from _kinds(algorithm, objects)
-    yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
+    # Kinds that this release reads and waiting pods could need.
+    if KINDS[CSINode](algorithm.release) and CSINode not in map(type, objects):
+        volumes = [volume for pod in pending for volume in pod.spec.volumes]
+        has_csi = any(item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume))
+        if any(volume.csi is not None or (has_csi and volume.persistent_volume_claim is not None) for volume in volumes):
+            yield Notice("", NO_CSI_NODES)
+    if algorithm.release.selects_namespaces and Namespace not in map(type, objects) and any(map(NAMESPACES.has, pods)):
+        yield Notice("", NO_NAMESPACES)
     if len(found := list(_published(algorithm, objects, pending))) > 1:  # one pod has all that is published to itself
         yield from found
 
@@ -346,15 +326,6 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
             yield attrs.evolve(unread, where=f"Node {item.name}")
 
 
-def _missing(release: Release, objects: Sequence[KubeObject], pending: Sequence[Pod], selects_namespaces: bool) -> Iterator[Notice]:
-    """Kinds that this release reads and waiting pods could need."""
-    kinds = {type(item) for item in objects}
-    if KINDS[CSINode](release) and CSINode not in kinds and _use_csi(objects, pending):
-        yield Notice("", NO_CSI_NODES)
-    if release.selects_namespaces and selects_namespaces and Namespace not in kinds:
-        yield Notice("", NO_NAMESPACES)
-
-
 def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterable[Pod]) -> Iterator[Notice]:
     """A notice for each of *pods* with a volume that is yet to be made, and needs room that its driver publishes."""
     cells, kinds = algorithm.release.volumes, {item.storage_class_name for item in objects if isinstance(item, CSIStorageCapacity)}
@@ -369,15 +340,6 @@ def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterab
             if claim is None or (claim.storage_class in classes and not claim.spec.volume_name):
                 yield Notice(f"Pod {pod.key}", CAPACITY_STAYS)
                 break
-
-
-def _use_csi(objects: Iterable[KubeObject], pending: Iterable[Pod]) -> bool:
-    """Whether waiting pods have claims, in a cluster with volumes of CSI drivers, or such volumes themselves."""
-    volumes = [volume for pod in pending for volume in pod.spec.volumes]
-    if any(volume.csi is not None for volume in volumes):
-        return True
-    has_claims = any(volume.persistent_volume_claim for volume in volumes)
-    return has_claims and any(item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume))
 
 
 def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:

@@ -52,8 +52,11 @@ class Replacements:
         if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
             return None
         self._made += 1
-        keeps_name = owner is None or owner.kind == SAME_NAME
-        name = evicted.name if keeps_name or owner is None else self._free_name(evicted.metadata.namespace, owner.name)
+        name = evicted.name
+        if owner is not None and owner.kind != SAME_NAME:
+            before = f"{evicted.namespace}/{owner.name}"
+            number = next(number for number in count(self._tried.get(before, 0)) if f"{before}-{number}" not in self.taken)
+            self._tried[before], name = number, f"{owner.name}-{number}"
         made = made_new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
         if why_not_waiting(made, self.scheduler_names) is not None:
             return None
@@ -66,13 +69,6 @@ class Replacements:
         if owner is not None and owner.kind != SAME_NAME:
             self.taken.discard(made.key)
             self._tried.pop(f"{made.namespace}/{owner.name}", None)
-
-    def _free_name(self, namespace: str, owner: str) -> str:
-        before = f"{namespace or 'default'}/{owner}"
-        number = next(number for number in count(self._tried.get(before, 0)) if f"{before}-{number}" not in self.taken)
-        self._tried[before] = number
-        return f"{owner}-{number}"
-
 
 def made_new(evicted: Pod, name: str, uid: str) -> Pod:
     """A pod like *evicted* that is not created yet: on no node, without times and status."""

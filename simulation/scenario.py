@@ -22,7 +22,7 @@ from ..exceptions import ManifestError
 if TYPE_CHECKING:
     from .edits import Edited, Edits
 
-__all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
+__all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "sorted_out"]
 
 GONE = "its node is not in the input"
 CLUSTER = "cluster"
@@ -61,29 +61,6 @@ class Scenario:
         return len(self.nodes)
 
 
-def read_scenario(
-    paths: PathLike | Iterable[PathLike],
-    pods: Iterable[PathLike] = (),
-    *,
-    scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER,
-    defaults: bool = True,
-    strict_fields: bool = False,
-    stdin: IO[Any] | None = None,
-    cron_jobs: bool = False,
-    edits: Iterable[str] = (),
-    priorities: bool = True,
-) -> Scenario:
-    """Read *paths* and, for more waiting pods, *pods*; workloads count as the pods that their controllers would still create.
-
-    With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
-    a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown
-    fields. CronJobs make pods only with *cron_jobs*. *priorities*: whether gate PodPriority is on. *edits*: changes in words, such as
-    ``pod web/* requests.cpu=500m``. Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError`.
-    """
-    files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, edits=edits)
-    return files.scenario(scheduler_name, cron_jobs=cron_jobs, priorities=priorities)
-
-
 @attrs.frozen(repr=False)
 class Files:
     """What files hold, before anybody says which scheduler is meant."""
@@ -109,7 +86,10 @@ class Files:
         keeps_manifests: bool = False,
         edits: Iterable[str] = (),
     ) -> Files:
-        """Read *paths*, then *pods*, and make *edits*; *keeps_manifests* for extenders.
+        """Read *paths*, then *pods*, which wait, and make *edits*, such as ``pod web/* requests.cpu=500m``.
+
+        With *defaults* objects are completed as the API server would; *strict_fields* refuses unknown fields; *keeps_manifests*: for
+        extenders.
 
         Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError` for edits.
         """
@@ -125,9 +105,13 @@ class Files:
         """The nodes."""
         return self.loaded.of(Node)
 
-    def scenario(self, scheduler_name: str | Collection[str], *, cron_jobs: bool = False, priorities: bool = True) -> Scenario:
+    def scenario(
+        self, scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER, *, cron_jobs: bool = False, priorities: bool = True
+    ) -> Scenario:
         """The scenario for schedulers of these names; *priorities*: whether gate PodPriority is on.
 
+        Workloads count as the pods that their controllers would still create, CronJobs only with *cron_jobs*. Pods that have finished,
+        are being deleted or ask for another scheduler do not wait.
         Raises :class:`~kubeclassic.exceptions.ManifestError` without nodes.
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
@@ -211,17 +195,15 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
         from ..core.queue.priority import queues_by_priority
 
         return sorted(pods, key=lambda pod: -pod.priority) if queues_by_priority(engine.algorithm) else list(pods)
-    return list(_popped(pods, engine)) if order == "queue" else list(pods)
-
-
-def _popped(pods: Sequence[Pod], engine: Engine) -> Iterator[Pod]:
+    if order != "queue":
+        return list(pods)
     from ..core.queue.backoff import Clock
 
-    clock = Clock()
+    clock, found = Clock(), list[Pod]()
     queue = engine.flow.queue(clock, apart=True)
     for pod in pods:
         queue.add(pod)
         clock.now += MOMENT
     while (item := queue.pop()) is not None:
-        yield item.pod
-    yield from queue.pods()
+        found.append(item.pod)
+    return [*found, *queue.pods()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -197,16 +198,20 @@ class JudgedNode(Record):
     total: int | None = None
 
 
-def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:
-    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*."""
+def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = True) -> JudgedNode:
+    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*.
+
+    *scored*: with its scores, which cost as much as the decision.
+    """
     details, row = decision.details, engine.row_of(node)
     if details is None or row is None:
         return JudgedNode(node, UNKNOWN)
     here = details.feasible_rows == row
     if here.any():
-        at, ranking, scores = int(here.argmax()), details.ranking, dict[str, WeighedScore]()
+        ranking = details.ranking if scored else None
         if ranking is None:
             return JudgedNode(node, FITS)
+        at, scores = int(here.argmax()), dict[str, WeighedScore]()
         for rule, weight in algorithm_for(decision.pod, engine).priorities:
             if (line := ranking.by_priority.get(rule.name)) is not None:
                 scores[rule.name] = WeighedScore(score := line.item(at), weight, score * weight)
@@ -259,12 +264,16 @@ class SideView:
 
     side: Side
     decision: Decision
-    nodes: Mapping[str, JudgedNode]
+    names: Collection[str]
 
-    @classmethod
-    def of(cls, side: Side, decision: Decision, nodes: Iterable[str]) -> SideView:
-        """*decision*, the latest of *side*, with its view of *nodes*."""
-        return cls(side, decision, {node: node_view(side.engine, decision, node) for node in nodes})
+    @cached_property
+    def nodes(self) -> Mapping[str, JudgedNode]:
+        """Node -> the view of it; ask before the next cycle of the side."""
+        return {name: node_view(self.side.engine, self.decision, name) for name in self.names}
+
+    def refusal(self, node: str) -> Cause | None:
+        """Why the side does not take *node*, if it could not have."""
+        return refusal_of(self.side.name, node_view(self.side.engine, self.decision, node, scored=False))
 
     def leanings(self, one: str, other: str, beside: SideView) -> dict[str, tuple[int, int]]:
         """Subject -> how many points its rules give node *other* more than node *one*, and the most that they should give."""
@@ -295,7 +304,7 @@ def cause_of(first: SideView, second: SideView) -> Cause:
     for one in both:
         if one.decision.host is None and not one.decision.is_fit_error:
             return Cause(ERROR, side=one.side.name, text=one.decision.error or "")
-    crosswise = (refusal_of(one.side.name, one.nodes[host]) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None)
+    crosswise = (one.refusal(host) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None)
     refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == SAMPLING)
     if refusals:
         return refusals[0]

@@ -149,56 +149,50 @@ class Simulation:
         if plan is not None and plan.node is not None:
             victims = tuple(victim.key for victim in plan.victims)
             for victim in plan.victims:
-                if self._run is None or victim.key in self._run.evicted:
-                    self._note_eviction(Eviction(victim, key, plan.node))
-        error = WAITS.format(pod.name) if decision.is_waiting else decision.error
+                if self._run is not None and victim.key not in self._run.evicted:
+                    continue
+                eviction = Eviction(victim, key, plan.node)
+                self.evictions.append(eviction)
+                if self._run is not None and self.engine.has_device_claims(victim):
+                    give_back(victim, self._run)
+                if (lost := self.outcomes.get(victim.key)) is not None:
+                    error = f"evicted to make room for {key}"
+                    self.outcomes[victim.key] = attrs.evolve(lost, pod=victim, host=None, error=error, eviction=eviction)
+        said = WAITS.format(pod.name) if decision.is_waiting else decision.error
         self.outcomes[key] = Outcome(
-            pod=pod, host=decision.host, error=error, reasons=decision.reasons, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
+            pod=pod, host=decision.host, error=said, reasons=decision.reasons, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
             tries=(before.tries if before else 0) + (not decision.is_gated), victims=(before.victims if before else ()) + victims,
             eviction=before.eviction if before else None, replaces=before.replaces if before else self._origins.get(key),
         )  # fmt: skip
-        self._note_ended_waits()
-        return decision
-
-    def _note_ended_waits(self) -> None:
-        """Plugins allowed some waiting pods, or rejected them."""
-        for decision, failure in self._run.take_ended() if self._run is not None else ():
-            before = self.outcomes[decision.pod.key]
+        for ended, failure in self._run.take_ended() if self._run is not None else ():
+            # Plugins allowed a waiting pod, or rejected it.
+            waited = self.outcomes[ended.pod.key]
             if failure is None:
-                after = attrs.evolve(before, is_waiting=False, error=None)
+                after = attrs.evolve(waited, is_waiting=False, error=None)
             else:
-                error = before.error if before.eviction else failure.text
-                after = attrs.evolve(before, is_waiting=False, host=None, error=error, reasons=reasons_in(failure.text))
-                self.taken_back.append(decision.pod)
-            self.outcomes[decision.pod.key] = after
-
-    def _note_eviction(self, eviction: Eviction) -> None:
-        self.evictions.append(eviction)
-        if self._run is not None and self.engine.has_device_claims(eviction.pod):
-            give_back(eviction.pod, self._run)
-        before = self.outcomes.get(eviction.pod.key)
-        if before is not None:
-            error = f"evicted to make room for {eviction.by}"
-            self.outcomes[eviction.pod.key] = attrs.evolve(before, pod=eviction.pod, host=None, error=error, eviction=eviction)
+                text = waited.error if waited.eviction else failure.text
+                after = attrs.evolve(waited, is_waiting=False, host=None, error=text, reasons=reasons_in(failure.text))
+                self.taken_back.append(ended.pod)
+            self.outcomes[ended.pod.key] = after
+        return decision
 
     def _replace(self, run: Run) -> Sequence[Pod]:
         """The pods that owners make in place of those evicted since the last time, in the order in which they are tried."""
         if self.replacements is None:
             return ()
         new, self._seen = self.evictions[self._seen :], len(self.evictions)
-        made = [pod for eviction in new if (pod := self._replacement(eviction, self.replacements)) is not None]
-        for number, pod in enumerate(made):
-            made[number], claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
-            for item in (*claims, made[number]):
+        made: list[Pod] = []
+        for eviction in new:
+            pod = self.replacements.of(eviction.pod)
+            if pod is None:
+                continue
+            eviction.replacement, self._origins[pod.key] = pod.key, eviction.pod.key
+            self.outcomes.pop(pod.key, None)  # a StatefulSet's new pod has the name of the old one
+            pod, claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
+            made.append(pod)
+            for item in (*claims, pod):
                 run.put(item)
         return in_order(made, self.order, self.engine)
-
-    def _replacement(self, eviction: Eviction, replacements: Replacements) -> Pod | None:
-        made = replacements.of(eviction.pod)
-        if made is not None:
-            eviction.replacement, self._origins[made.key] = made.key, eviction.pod.key
-            self.outcomes.pop(made.key, None)  # a StatefulSet's new pod has the name of the old one
-        return made
 
     @property
     def evicted(self) -> dict[str, str]:

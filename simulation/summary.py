@@ -12,7 +12,7 @@ from ..api.inventory import REFUSED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, says
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Floats, Ints
+from ..core.arrays.types import Floats
 from ..core.engine import Engine
 from .simulate import Simulation
 
@@ -35,12 +35,12 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
             if number > 0:
                 misfit |= True if index is None else free[index] < number
         weights += misfit * (count / kinds.total())
-    return {name: _share(free[index], weights) for name, index in table.resources.items() if table.allocatable[index, there].any()}
-
-
-def _share(free: Ints, weights: Floats) -> float:
-    total = float(free.sum())
-    return round(float(free @ weights) / total, 6) if total else 0.0
+    found = {}
+    for name, index in table.resources.items():
+        if table.allocatable[index, there].any():
+            total = float(free[index].sum())
+            found[name] = round(float(free[index] @ weights) / total, 6) if total else 0.0
+    return found
 
 
 Unit = Literal["millicores", "bytes", "pieces"]
@@ -122,17 +122,14 @@ def ignored_text(ignored: Mapping[str, int]) -> list[str]:
 def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
     there = np.flatnonzero(table.has_node)
-    for name, index in table.resources.items():
-        if table.allocatable[index, there].any():
-            yield _usage(name, table.allocatable[index, there], table.requested[index, there], digits)
+    amounts = {name: (table.allocatable[at, there], table.requested[at, there]) for name, at in table.resources.items()}
+    known = {name: pair for name, pair in amounts.items() if pair[0].any()}
     if len(there):
-        yield _usage("pods", table.max_pods[there], table.pod_count[there], digits)
-
-
-def _usage(name: str, allocatable: Ints, requested: Ints, digits: int) -> Usage:
-    having = allocatable > 0
-    shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
-    total, used, least, most = int(allocatable.sum()), int(requested.sum()), float(shares.min()), float(shares.max())
-    use = round(used / total, digits) if having.any() else 0.0
-    imbalance = Imbalance(round(float(shares.std()), digits), round(most - least, digits))
-    return Usage(name, UNITS.get(name, "pieces"), total, used, use, round(least, digits), round(most, digits), imbalance)
+        known["pods"] = table.max_pods[there], table.pod_count[there]
+    for name, (allocatable, requested) in known.items():
+        having = allocatable > 0
+        shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
+        total, used, least, most = int(allocatable.sum()), int(requested.sum()), float(shares.min()), float(shares.max())
+        use = round(used / total, digits) if having.any() else 0.0
+        imbalance = Imbalance(round(float(shares.std()), digits), round(most - least, digits))
+        yield Usage(name, UNITS.get(name, "pieces"), total, used, use, round(least, digits), round(most, digits), imbalance)

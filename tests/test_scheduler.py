@@ -16,7 +16,7 @@ from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node, unresolvable
 from kubeclassic.results import Decision
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
-from kubeclassic.simulation.scenario import read_scenario
+from kubeclassic.simulation.scenario import Files
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, pod
 from tests.support.examples import ENDS
@@ -110,7 +110,7 @@ class TestRun:
     @pytest.mark.parametrize("release", ENDS)
     def test_as_simulate_does(self, release, root):
         """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the same."""
-        scenario = read_scenario(root / "examples" / "cluster")
+        scenario = Files.read(root / "examples" / "cluster").scenario()
         ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
         engine = Scheduler(Cluster(), release)._run.engine
         wanted = [decision.record(details=True) for decision in Simulation(scenario, engine, details=True).decisions()]

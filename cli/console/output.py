@@ -2,19 +2,147 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
+import signal
 import stat
 import sys
+import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import click
 
-from ...exceptions import KubeclassicError, RuleWarning, visible
-from .streams import held
+from ... import __version__
+from ...exceptions import KubeclassicError, RuleError, RuleWarning, visible
+from ...exceptions import one_line as shortened
+
+INPUT, OUTPUT, ERROR = 0, 1, 2
+_UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
+"""How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for messages."""
+
+
+class NoReader(Exception):
+    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a BrokenPipeError."""
+
+
+def prepare_streams() -> None:
+    """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks are shown as escapes."""
+    for number in (INPUT, OUTPUT, ERROR):
+        # Keep a closed descriptor from becoming that of the next file that is opened.
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, _UNUSABLE[number])
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(INPUT, encoding="utf-8", closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(OUTPUT, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(ERROR, "w", encoding="utf-8", closefd=False)
+    if os.name == "posix" and isinstance(sys.stdout, io.TextIOWrapper):
+        buffer = io.BufferedWriter(_NamedOutput(OUTPUT, "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(
+            buffer, sys.stdout.encoding, "backslashreplace", line_buffering=sys.stdout.line_buffering
+        )
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+class _NamedOutput(io.FileIO):
+    """Standard output, whose errors say that they are about it."""
+
+    def write(self, data: Any, /) -> int:
+        """Write *data*; an error has the stream's name for a file's."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def flush_output() -> OSError | None:
+    """Write out what waits for standard output; the error, if it cannot be written, after which standard output is silent."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        silence(OUTPUT)
+        return error
+    return None
+
+
+def silence(number: int) -> None:
+    """Let what is still written to a standard stream vanish, also what the interpreter writes when it ends."""
+    with suppress(OSError):
+        unread = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(unread, number)
+        os.close(unread)
+
+
+def end_streams() -> None:
+    """Write out what waits for standard error, before the interpreter does and fails."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        silence(ERROR)
+
+
+_NAMES = ("SIGTERM", "SIGHUP")
+_ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+
+
+class Stopped(BaseException):
+    """A signal asked the program to end; like KeyboardInterrupt it is no Exception."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def status(self) -> int:
+        """The exit status that shells show for this signal."""
+        return 128 + self.number
+
+
+def unwind_on_signals() -> None:
+    """From now on SIGTERM and SIGHUP raise :class:`Stopped`; a signal that is ignored, as under nohup, stays so."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _ENDING:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _stop)
+
+
+def end_on_interrupt() -> None:
+    """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself down."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: object) -> None:
+    for other in _ENDING:
+        signal.signal(other, signal.SIG_IGN)  # one is enough: files are being put away
+    raise Stopped(number)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold signals and Ctrl-C back until the block has ended."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
 
 STANDARD = "-"
 _STREAMS = {"stdin": 0, "stdout": 1, "stderr": 2}
@@ -38,7 +166,23 @@ def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> It
         yield sys.stdout
         sys.stdout.flush()
         return
-    with _directly(place) if _is_open_or_device(place) else _replacing(place, private) as stream:
+    if not place or "\0" in place:
+        raise OutputError(f"{place!r}: cannot be written: expected the name of a file")
+    number = _descriptor(place)
+    with _errors(place):
+        try:
+            replaces = number is None and not place.endswith(os.sep) and stat.S_ISREG(os.stat(place).st_mode)
+        except FileNotFoundError:
+            replaces = True
+    if replaces:
+        with _replacing(place, private) as stream:
+            yield stream
+        return
+    with suppress(OSError):
+        sys.stdout.flush()
+    with _errors(place):
+        stream = _text(place if number is None else os.dup(number))
+    with _errors(place, its_own=True), stream:
         yield stream
 
 
@@ -48,20 +192,6 @@ def takes_unicode(stream: IO[str]) -> bool:
 
 
 # --- what is written to as it is ------------------------------------------------------------------------------------
-
-
-def _is_open_or_device(place: str) -> bool:
-    """Whether *place* is no regular file, or an open descriptor, which may be a regular file."""
-    if not place or "\0" in place:
-        raise OutputError(f"{place!r}: cannot be written: expected the name of a file")
-    if _descriptor(place) is not None or place.endswith(os.sep):
-        return True
-    try:
-        return not stat.S_ISREG(os.stat(place).st_mode)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise _refused(place, error) from None
 
 
 def _descriptor(place: str) -> int | None:
@@ -78,19 +208,6 @@ def _descriptor(place: str) -> int | None:
     return None
 
 
-@contextmanager
-def _directly(place: str) -> Iterator[IO[str]]:
-    number = _descriptor(place)
-    try:
-        with suppress(OSError):
-            sys.stdout.flush()
-        stream = _text(place if number is None else os.dup(number))
-    except OSError as error:
-        raise _refused(place, error) from None
-    with _own_errors(place), stream:
-        yield stream
-
-
 # --- what is replaced -----------------------------------------------------------------------------------------------
 
 
@@ -99,7 +216,7 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
     target = os.path.realpath(place)  # a link stays a link
     scratch = ""
     try:
-        with _all_errors(place), held():
+        with _errors(place), held():
             # Raise the error that opening *target* would raise: a file that is read-only is not replaced.
             if os.path.lexists(target):
                 os.close(os.open(target, os.O_WRONLY))
@@ -107,35 +224,26 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
 
             folder, name = os.path.split(target)
             handle, scratch = mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
-        with _own_errors(place), _text(handle) as stream:
+        with _errors(place, its_own=True), _text(handle) as stream:
             yield stream
-        with _all_errors(place):
-            _publish(scratch, target, private)
+        with _errors(place):
+            # What is not private has owner and mode of the old file, or those of any new file.
+            if not private:
+                try:
+                    old = os.stat(target)
+                except FileNotFoundError:
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    os.chmod(scratch, 0o666 & ~mask)
+                else:
+                    with suppress(OSError, AttributeError):  # not every system has owners
+                        os.chown(scratch, old.st_uid, old.st_gid)
+                    os.chmod(scratch, old.st_mode & 0o777)
+            os.replace(scratch, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(scratch)
         raise
-
-
-def _publish(scratch: str, target: str, private: bool) -> None:
-    """Put the finished *scratch*, which is for this user alone, in place. Unless it is to be *private*, owner and mode stay those of the
-    old file, or are as of any new file.
-    """
-    if private:
-        os.replace(scratch, target)
-        return
-    try:
-        old = os.stat(target)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(scratch, 0o666 & ~mask)
-    else:
-        if hasattr(os, "chown"):
-            with suppress(OSError):
-                os.chown(scratch, old.st_uid, old.st_gid)
-        os.chmod(scratch, old.st_mode & 0o777)
-    os.replace(scratch, target)
 
 
 def _text(file: str | int) -> IO[str]:
@@ -146,29 +254,14 @@ def _text(file: str | int) -> IO[str]:
 
 
 @contextmanager
-def _all_errors(place: str) -> Iterator[None]:
-    """Errors of the system inside the block name *place*."""
+def _errors(place: str, *, its_own: bool = False) -> Iterator[None]:
+    """Errors of the system inside the block name *place*; with *its_own* neither those of another file, nor of a reader that has gone."""
     try:
         yield
     except OSError as error:
-        raise _refused(place, error) from None
-
-
-@contextmanager
-def _own_errors(place: str) -> Iterator[None]:
-    """Errors of writing inside the block name *place*, unless they name a file of their own."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise  # the reader has what it wanted
-    except OSError as error:
-        if error.filename is not None:
+        if its_own and (error.filename is not None or isinstance(error, BrokenPipeError)):
             raise
-        raise _refused(place, error) from None
-
-
-def _refused(place: str, error: OSError) -> OutputError:
-    return OutputError(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}")
+        raise OutputError(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 # --- lines for people -----------------------------------------------------------------------------------------------
@@ -205,3 +298,114 @@ def warn_of_rules() -> None:
         warn(str(message)) if issubclass(category, RuleWarning) else show(message, category, *place, **more)
 
     warnings.showwarning = shown
+
+
+BAD_INPUT = 2
+DEFECT = 3
+INTERRUPTED = 130
+NO_READER = 141
+"""The reader of standard output has gone: what shells show for SIGPIPE."""
+_LONGEST = 1000
+"""Characters of a line about the command line."""
+_NUL = "embedded null"
+"""What Python says of the name of a file with a NUL."""
+TRACEBACK = "KUBECLASSIC_TRACEBACK"
+"""The environment variable that asks for tracebacks, as --verbose does."""
+
+
+def status_of(error: BaseException, given: Sequence[str]) -> int:
+    """Say what there is to say about *error*, which ended the command line *given*; answers the exit status."""
+    # The one error of a group that is to be told: a defect before bad input.
+    while isinstance(error, BaseExceptionGroup):
+        inner = error.exceptions
+        error = next((one for one in inner if isinstance(one, BaseExceptionGroup) or _told(one) is None), inner[0])
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return INTERRUPTED
+    if isinstance(error, Stopped):
+        return error.status
+    if isinstance(error, BrokenPipeError | NoReader):
+        silence(OUTPUT)
+        return NO_READER
+    is_verbose = bool(os.environ.get(TRACEBACK)) or not {"-v", "--verbose"}.isdisjoint(given)
+    told = _told(error)
+    if told is None:
+        _report(error, given, is_verbose)
+        return DEFECT
+    note(f"kubeclassic: {one_line(told)}")
+    for more in getattr(error, "__notes__", ()):
+        note(one_line(more))
+    if isinstance(error, RuleError) and error.frames and is_verbose:
+        note_lines(error.frames.splitlines())
+    return BAD_INPUT
+
+
+def status_of_exit(code: object) -> int:
+    """The exit status that ``sys.exit(code)`` asks for; a text is said on standard error."""
+    if code is None or isinstance(code, int):
+        return code or 0
+    note(f"kubeclassic: {one_line(str(code))}")
+    return 1
+
+
+def status_after(status: int) -> int:
+    """The exit status once standard output has taken everything; *status* stays, unless it could not."""
+    error = flush_output()
+    if error is None or status >= BAD_INPUT:
+        return status
+    return status_of(error, ())
+
+
+@contextmanager
+def needing_extra(command: str, extra: str) -> Iterator[None]:
+    """Imports of the block that *command* needs; where a library is not there, a line says which *extra* of the package has it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise KubeclassicError(f"{command} needs {error.name}: pip install 'kubeclassic[{extra}]'") from None
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------
+
+
+def _told(error: BaseException) -> str | None:
+    """The line about *error*; None if it is a defect."""
+    if isinstance(error, click.UsageError):
+        hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        return shortened(error.format_message().rstrip("."), _LONGEST) + hint
+    if isinstance(error, KubeclassicError | click.ClickException):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory for this input"
+    if isinstance(error, ValueError) and _NUL in str(error):
+        return "expected the name of a file, got a NUL in a name"
+    if isinstance(error, UnicodeEncodeError):
+        character = error.object[error.start : error.end]
+        return f"{character!a}: a character of a name that the locale's encoding, {error.encoding}, does not have"
+    if isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        return reason if error.filename is None else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
+    return None
+
+
+# --- defects --------------------------------------------------------------------------------------------------------
+
+
+def _report(error: BaseException, given: Sequence[str], is_verbose: bool) -> None:
+    """Say that the program is at fault, and which file has all that a report needs; without a place for one it is said, too."""
+    import platform
+    import traceback
+    from tempfile import mkstemp
+
+    what = one_line("".join(traceback.format_exception_only(error)))
+    note(f"kubeclassic: internal error: {what[:500]}")
+    ran, frames = shlex.join(["kubeclassic", *map(str, given)]), "".join(traceback.format_exception(error))
+    report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
+    text = "the text above"
+    with suppress(OSError):
+        handle, file = mkstemp(prefix="kubeclassic-defect-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(report)
+        text = f"{file}, which says what ran and where it failed"
+    if is_verbose or text == "the text above":
+        note_lines(report.splitlines())
+    note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")

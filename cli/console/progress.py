@@ -12,14 +12,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
 
 import attrs
 
-T = TypeVar("T")
 TO_BAR, REFRESH = 2.0, 0.2
 """Seconds until a bar appears, and between two looks of it."""
 WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed", "progress.spinner")
@@ -54,14 +52,6 @@ class Work:
         return ", ".join(filter(None, (counted.rstrip(), self.word)))
 
 
-def following(items: Iterable[T], total: int, what: str = "scheduling", unit: str = "pods", *, shown: bool = True) -> Iterator[T]:
-    """*items* as they come, of which there are *total*."""
-    with working(what, total, unit, shown=shown) as work:
-        for item in items:
-            yield item
-            work.done += 1
-
-
 @contextmanager
 def counting(total: int | None, what: str, unit: str = "") -> Iterator[Callable[[int, str], None]]:
     """For work that reports its own progress: call the yielded function with the number done and a short text."""
@@ -80,7 +70,9 @@ def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
 def working(what: str, total: int | None = None, unit: str = "", *, word: str = "", shown: bool = True) -> Iterator[Work]:
     """Show the yielded work while the block runs."""
     work = Work(what, total, unit, word=word)
-    if not shown or not _is_wanted() or not _SHOWN.acquire(blocking=False):
+    is_off = os.environ.get("KUBECLASSIC_PROGRESS") == "0" or os.environ.get("TERM") == "dumb"
+    is_seen = shown and not is_off and sys.stderr is not None and sys.stderr.isatty()
+    if not is_seen or not _SHOWN.acquire(blocking=False):
         yield work
         return
     over = threading.Event()
@@ -92,11 +84,6 @@ def working(what: str, total: int | None = None, unit: str = "", *, word: str = 
         over.set()
         teller.join()
         _SHOWN.release()
-
-
-def _is_wanted() -> bool:
-    is_off = os.environ.get("KUBECLASSIC_PROGRESS") == "0" or os.environ.get("TERM") == "dumb"
-    return not is_off and sys.stderr is not None and sys.stderr.isatty()
 
 
 def _bar(work: Work, over: threading.Event) -> None:

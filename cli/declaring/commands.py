@@ -16,27 +16,11 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from ..console.output import STANDARD, OutputError, note
-from ..console.streams import NoReader
+from ..console.output import STANDARD, NoReader, OutputError, note
 
 WRITTEN = ("output", "series", "report", "flame_graph", "redact_map", "plot")
 """Parameters that are files to write; every other path is read."""
 MANIFESTS = tuple(suffix + packed for suffix in (".yaml", ".yml", ".json", ".jsonl") for packed in ("", ".gz"))
-
-
-def _paths(context: click.Context) -> Iterator[tuple[click.Parameter, str]]:
-    """Each file that the command line names, with its parameter."""
-    for param in context.command.params:
-        value = context.params.get(param.name or "")
-        files = getattr(param.type, "files", None)
-        if files is not None:
-            yield from ((param, str(path)) for path in files(value))
-        elif isinstance(param.type, click.Path) or param.name in WRITTEN:
-            yield from ((param, str(path)) for path in _each(value) if str(path) != STANDARD)
-
-
-def _each(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
 def _is_replaced(path: str) -> bool:
@@ -114,14 +98,14 @@ class Command(click.Command):
     ) -> None:  # fmt: skip
         super().__init__(*arguments, **attributes)
         self.reads_folders: bool = reads_folders
-        self.outputs: Collection[str] = outputs
+        self.outputs: set[str] = {*outputs}
         self.ignored: Mapping[str, bool] = ignored or {}
         self._everything = _help_all(hidden=not self._is_long)
 
     @property
     def _is_long(self) -> bool:
         """Whether there is a short help besides the whole one."""
-        return len([param for param in self.params if isinstance(param, click.Option) and not param.hidden]) > MOST_SHOWN
+        return sum(isinstance(param, click.Option) and not param.hidden for param in self.params) > MOST_SHOWN
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its parameters, those of helps among them."""
@@ -130,79 +114,69 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
-        return super().parse_args(ctx, list(_without(self.ignored, args)))
+        kept, words = list[str](), iter(args)
+        for word in words:
+            flag, equals, _ = word.partition("=")
+            if flag not in self.ignored:
+                kept += [word, *words] if word == "--" else [word]
+                continue
+            if self.ignored[flag] and not equals:
+                next(words, None)
+            note(f"{flag} of kubectl is ignored: it means nothing here")
+        return super().parse_args(ctx, kept)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what it is for: in short, or everything."""
         if not self._is_long or _ALL in ctx.meta:
             super().format_help_text(ctx, formatter)
             return
+        # In short: what it is for, exit statuses and examples.
+        first, *rest = re.split(r"\n[ \t]*\n", inspect.cleandoc(self.help or ""))
+        rest = [part for part in rest if part.startswith(("Exit status", f"\b\n{PROGRAM}"))]
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text("\n\n".join(_in_short(inspect.cleandoc(self.help or ""))))
+            formatter.write_text("\n\n".join([first, *rest]))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options: those that people use, or all of them: input, scheduler, output, others."""
-        if self._is_long and _ALL not in ctx.meta:
-            shown = [param for param in self.get_params(ctx) if isinstance(param, CommonOption) or param is self._everything]
-            with formatter.section("Options"):
-                formatter.write_dl([record for param in shown if (record := param.get_help_record(ctx)) is not None])
-            return
+        is_short = self._is_long and _ALL not in ctx.meta
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                sections.setdefault(OUTPUT if self._is_output(param) else section_of(param), []).append(record)
+            if record is None or not isinstance(param, click.Option):
+                continue
+            name = next((SECTIONS[name] for name in param.opts if name in SECTIONS), OTHER)
+            if not is_short:
+                sections.setdefault(OUTPUT if not self.outputs.isdisjoint(param.opts) else name, []).append(record)
+            elif isinstance(param, CommonOption) or param is self._everything:
+                sections.setdefault("Options", []).append(record)
         between = (name for name in sections if name not in FIRST + LAST)
         for name in (*FIRST, *between, *LAST):
             if name in sections:
                 with formatter.section(name):
                     formatter.write_dl(sections[name])
 
-    def _is_output(self, option: click.Option) -> bool:
-        return any(name in self.outputs for name in option.opts)
-
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it, unless it would write to a file that it reads."""
-        # Raise :class:`~.output.OutputError` if the command would write to an input, or twice to one file.
-        reads_folders = self.reads_folders
-        outputs = [(max(param.opts, key=len), path) for param, path in _paths(ctx) if param.name in WRITTEN and _is_replaced(path)]
-        inputs = [path for param, path in _paths(ctx) if param.name not in WRITTEN]
+        """Run it, unless it would write to a file that it reads, or twice to one."""
+        outputs, inputs = list[tuple[str, str]](), list[str]()
+        for param in ctx.command.params:
+            value, files = ctx.params.get(param.name or ""), getattr(param.type, "files", None)
+            if files is not None:
+                inputs += map(str, files(value))
+            elif isinstance(param.type, click.Path) or param.name in WRITTEN:
+                given = value if isinstance(value, tuple) else (value,)
+                paths = [str(path) for path in given if path is not None and str(path) != STANDARD]
+                if param.name in WRITTEN:
+                    outputs += [(max(param.opts, key=len), path) for path in paths if _is_replaced(path)]
+                else:
+                    inputs += paths
         for place, (flag, path) in enumerate(outputs):
-            for given in inputs:
-                if _same(path, given) or (reads_folders and _is_found_in(path, given)):
-                    raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
+            if any(_same(path, one) or (self.reads_folders and _is_found_in(path, one)) for one in inputs):
+                raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
             for other, earlier in outputs[:place]:
                 if _same(path, earlier):
                     raise OutputError(f"{flag}: expected another file, got {path}, which is the file of {other} too")
         return super().invoke(ctx)
-
-
-def _in_short(text: str) -> Iterator[str]:
-    """The paragraphs of a help that its short form has: what it is for, exit statuses and examples."""
-    first, *rest = re.split(r"\n[ \t]*\n", text)
-    yield first
-    yield from (part for part in rest if part.startswith(("Exit status", f"\b\n{PROGRAM}")))
-
-
-def _without(ignored: Mapping[str, bool], args: list[str]) -> Iterator[str]:
-    """*args* without the *ignored* flags and their values."""
-    words = iter(args)
-    for word in words:
-        flag, equals, _ = word.partition("=")
-        if flag not in ignored:
-            yield word
-            if word == "--":
-                yield from words
-            continue
-        if ignored[flag] and not equals:
-            next(words, None)
-        note(f"{flag} of kubectl is ignored: it means nothing here")
-
-
-def section_of(option: click.Option) -> str:
-    """The section of the help that has *option*."""
-    return next((SECTIONS[name] for name in option.opts if name in SECTIONS), OTHER)
 
 
 def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
@@ -311,6 +285,6 @@ class LazyGroup(CommandGroup):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and options that begin so."""
-        begun = ((name, place) for name, place in self.commands.places.items() if name.startswith(incomplete))
-        found = [CompletionItem(name, help=place.short_help) for name, place in begun]
+        places = self.commands.places.items()
+        found = [CompletionItem(name, help=place.short_help) for name, place in places if name.startswith(incomplete)]
         return found + click.Command.shell_complete(self, ctx, incomplete)

@@ -1,25 +1,170 @@
-"""The options for the scheduler and the cluster, declared once for all commands that schedule."""
+"""The options for the scheduler, the cluster and the answer, declared once for all commands."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 import click
 
 from ...choices import LEAVE_OUT, TIE_BREAKS
+from ...exceptions import QuantityError
 from ...framework.options import FIELDS, declared_of
 from ...questions.options import ClusterOptions, MorePods
-from ..console.output import warn
-from .commands import INPUT, SECTIONS, CommonOption
+from ..console.output import note, warn
+from ..console.progress import telling
+from .commands import INPUT, OUTPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .paramtypes import CONFIGURATION, FILE, WHOLE, ExtendersOption, FileName, Whole, in_bytes, ratio, seconds
 
 if TYPE_CHECKING:
+    from ...live.snapshot import ClusterSnapshot
     from .setup import Setup
+
+
+if TYPE_CHECKING:
+    NumberType: TypeAlias = click.ParamType[int]
+    TextType: TypeAlias = click.ParamType[str]
+    ChoiceType: TypeAlias = click.Choice[str]
+else:  # click before 8.2 does not know these types as generic
+    NumberType, TextType, ChoiceType = click.ParamType, click.ParamType, click.Choice
+
+
+class FileName(click.Path):
+    """A file's name, which has at least one character, and no NUL."""
+
+    def __init__(self, *, allow_dash: bool = True) -> None:
+        super().__init__(path_type=Path, allow_dash=allow_dash)
+        self.name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value* as a path; ``-`` stands for a standard stream."""
+        text = os.fspath(value)
+        if not text or "\0" in text:
+            self.fail(f"expected the name of a file, got {text!r}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Whole(NumberType):
+    """A whole number in plain digits: no other alphabet's digits and no underscores, which Python would read too."""
+
+    name = "integer"
+
+    def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
+        self.minimum: int | None = minimum
+        self.maximum: int | None = maximum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """*value* as a number."""
+        if isinstance(value, int):
+            return value
+        number = plain_number(value)
+        if number is None:
+            self.fail(f"expected a whole number, got {value!r}", param, ctx)
+        if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
+            wanted = f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+            self.fail(f"expected {wanted}, got {value}", param, ctx)
+        return number
+
+
+def plain_number(text: str) -> int | None:
+    """The whole number that *text* writes in ASCII digits, perhaps with a sign; None if it does not, or has more than 30 digits.
+
+    >>> plain_number("50"), plain_number("\\u0665"), plain_number("5_0")
+    (50, None, None)
+    """
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 30 else None
+
+
+def ratio(text: str) -> tuple[int, ...]:
+    """Whole numbers of 1 or more with colons between them, such as ``3:1``."""
+    numbers = [number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0]
+    if len(numbers) <= text.count(":"):
+        raise click.BadParameter(f"expected whole numbers of 1 or more with colons between them, such as 3:1, got {text!r}")
+    return tuple(numbers)
+
+
+def seconds(value: Any) -> float:
+    """A duration as seconds."""
+    from ...questions.replay.inputs.times import DURATION, parse_duration
+
+    found = parse_duration(value)
+    if found is None:
+        raise click.BadParameter(f'expected {DURATION}, got "{value}"')
+    return found
+
+
+FILE = FileName()
+WHOLE = Whole()
+_GIB = 1 << 30
+
+
+# --- configurations in words ----------------------------------------------------------------------------------------
+
+
+class ConfigurationText(TextType):
+    """A configuration such as ``release=1.16 policy=p.json``; see :mod:`.setup`."""
+
+    name = "text"
+    FILES = ("policy", "profile", "config")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value* as it is."""
+        return value
+
+    def files(self, value: str | None) -> Iterable[str]:
+        """The files that it names."""
+        import shlex
+
+        try:
+            words = [word.partition("=") for word in shlex.split(value or "")]
+        except ValueError:
+            return []  # it is refused where it is read
+        return [file for key, _, file in words if key in self.FILES and file]
+
+
+CONFIGURATION = ConfigurationText()
+
+
+class ExtendersOption(click.Option):
+    """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the option take a second word where it needs one."""
+        super().add_to_parser(parser, ctx)
+        for name in self.opts:
+            found = parser._long_opt[name]
+            found.process = partial(self._process, found.process)
+
+    def _process(self, process: Callable[[str, Any], None], value: str, state: Any) -> None:
+        if value in ("record", "replay"):
+            if not state.rargs:
+                raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]}: expected {value} FILE, got {value}")
+            value = f"{value} {state.rargs.pop(0)}"
+        process(value, state)
+
+
+def in_bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """A number of bytes that is given as a quantity, such as 64Mi."""
+    if value is None:
+        return None
+    from ...api.objects.quantity import Quantity
+
+    try:
+        size = Quantity.parse(value).value()
+    except QuantityError as error:
+        raise click.BadParameter(str(error)) from None
+    if size < 0:
+        raise click.BadParameter(f"expected 0 bytes or more, got {value}")
+    return size
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,10 +187,13 @@ def _or_environment(context: click.Context, parameter: click.Parameter, given: i
     return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
 
 
-WRITTEN_FILE = FileName(allow_dash=False)
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
+    "list": {},
+    "switch": {},
     "file": {"type": FILE},
+    "files": {"type": FILE, "multiple": True},
+    "written": {"type": FileName(allow_dash=False), "metavar": "FILE"},
     "whole": {"type": WHOLE},
     "positive": {"type": Whole(1, 2**63 - 1)},
     "bytes": {"callback": in_bytes},
@@ -54,23 +202,14 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
     "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
     "places": {"multiple": True},
-    "list": {},
+    "texts": {"multiple": True},
     "seconds": {"type": seconds},
     "factor": {"type": click.FloatRange(min=0, min_open=True)},
-    "switch": {},
-    "written": {"type": WRITTEN_FILE, "metavar": "FILE"},
-    "texts": {"multiple": True},
-    "files": {"type": FILE, "multiple": True},
     "ratio": {"type": ratio},
     "configuration": {"type": CONFIGURATION},
     "extenders": {"cls": ExtendersOption},
 }
 """What a flag takes -> how click reads it."""
-
-
-def scheduler_option(name: str) -> Callable[[Any], Any]:
-    """The option of the scheduler of that *name*, for a command line."""
-    return click_option(FIELDS[name], **({"callback": _or_environment} if name == "max_pd_vols" else {}))
 
 
 def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], Any]:
@@ -79,8 +218,8 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
     name = f"own_{field.name}" if field.name in FIELDS and FIELDS[field.name] is not field else field.name
     if declared.takes == "argument":
         return click.argument(name)
-    metavar = "N" if declared.takes == "whole" else None
-    attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar or metavar, **TYPES[declared.takes]}
+    metavar = declared.metavar or ("N" if declared.takes == "whole" else None)
+    attributes: dict[str, Any] = {"help": declared.help, "metavar": metavar, **TYPES[declared.takes]}
     if declared.takes == "switch":
         attributes |= {"default": field.default, "show_default": True}
     if declared.choices:
@@ -89,12 +228,17 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
         attributes["type"] = Whole(declared.least, declared.most)
     if type(field.default) in (str, int, float) and declared.takes != "bytes":
         attributes |= {"default": field.default, "show_default": declared.shows}
-    attributes |= {"cls": CommonOption} if declared.common else {}
-    attributes |= {"required": declared.required, "hidden": declared.hidden} if declared.required or declared.hidden else {}
-    return click.option(*declared.flags, name, **{**attributes, **more})
+    if declared.common:
+        attributes["cls"] = CommonOption
+    flags = {"required": declared.required, "hidden": declared.hidden}
+    return click.option(*declared.flags, name, **{**attributes, **flags, **more})
 
 
-SCHEDULER = tuple(scheduler_option(name) for name, field in FIELDS.items() if declared_of(field).flags)
+SCHEDULER = [
+    click_option(field, **({"callback": _or_environment} if name == "max_pd_vols" else {}))
+    for name, field in FIELDS.items() if declared_of(field).flags
+]  # fmt: skip
+
 
 def process_options(default: int | None, said: str) -> Callable[[F], F]:
     """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""
@@ -135,3 +279,162 @@ def packed(command: F, options: Sequence[Callable[[Any], Any]], section: str, ma
         fields += [added.name] if added.expose_value else []
         SECTIONS.update(dict.fromkeys(added.opts, section))
     return packing  # type: ignore[return-value]  # click looks at the wrapper only
+
+
+# --- where a command's cluster comes from: PATHS, a live cluster that --kubeconfig names, or both ---------------------
+CONTEXT_HELP = "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
+LIVE_OPTIONS = (
+    click.option(
+        "--kubeconfig", cls=CommonOption, type=FILE,
+        help="Read a live cluster through this kubeconfig, in addition to PATHS.",
+    ),
+    click.option("--context", metavar="NAME", help=CONTEXT_HELP),
+    click.option(
+        "--allow-missing", multiple=True, metavar="KIND",
+        help="With --kubeconfig or --context: if KIND cannot be listed, assume there is none. Can be repeated.",
+    ),
+    click.option(
+        "--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help="Always on: all namespaces are read.",
+    ),
+)
+SERVER_VERSION = "kubeclassic.server_version"
+"""Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
+DEFAULT_ACCESS = "the files in KUBECONFIG, or the pod's service account"
+"""Of commands that always look at a live cluster."""
+
+
+class LiveCluster(NamedTuple):
+    """The API server that a command line names, and of which kinds an answer may do without."""
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    allow_missing: tuple[str, ...] = ()
+    """Kinds that may be missing, where they may not be listed."""
+    in_environment: bool = False
+    """Without file and context the files that KUBECONFIG names count."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a live cluster to read."""
+        return self.kubeconfig is not None or self.context is not None or self.in_environment
+
+
+def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
+    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *is_needed*: without paths the
+    cluster counts that KUBECONFIG names, and one of them is needed.
+    """
+
+    def taking(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def reading(live: LiveCluster, **values: Any) -> Any:
+            if is_needed and not live.is_named and not values["paths"]:
+                last, named = values.get("pod"), os.environ.get("KUBECONFIG", "")
+                if isinstance(last, str) and Path(last).exists():
+                    raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
+                if not named:
+                    instead = "--kubeconfig FILE, or --context NAME, or the variable KUBECONFIG"
+                    raise click.UsageError(f"Missing argument 'PATHS...', or {instead}.")
+                note(f"KUBECONFIG: the cluster that {named} names")
+                live = live._replace(in_environment=True)
+            with live_paths(live, needs) as found:
+                return command(paths=(*found, *values.pop("paths")), **values)
+
+        return with_kubeconfig(reading)
+
+    return taking
+
+
+def takes_paths(*needs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold, and one of them is needed."""
+    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs, is_needed=True)(command))
+
+
+def with_kubeconfig(command: F) -> F:
+    """*command* with the options that name a live cluster; it gets them as one :class:`LiveCluster`, named *live*."""
+    return packed(command, LIVE_OPTIONS, INPUT, LiveCluster, "live")
+
+
+@contextmanager
+def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
+    """The paths that a live cluster is for the block: a file for this user alone, or none where none is named."""
+    if not live.is_named:
+        if live.allow_missing:
+            raise click.UsageError("--allow-missing needs --kubeconfig or --context")
+        yield ()
+        return
+    from tempfile import TemporaryDirectory
+
+    found = fetched(live, needs)
+    click.get_current_context().meta[SERVER_VERSION] = found.server_version
+    with TemporaryDirectory(prefix="kubeclassic-") as folder:
+        path = Path(folder, "cluster.json")
+        path.write_text(json.dumps(found.document()), encoding="utf-8")
+        yield (path,)
+
+
+def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
+    """The snapshot of the cluster that :func:`~kubeclassic.live.client.kubeconfig.access_to` finds; a warning for each missing kind.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
+    """
+    import asyncio
+
+    from ...live.client.kubeconfig import access_to
+    from ...live.snapshot import check_kinds, snapshot_of
+
+    check_kinds(live.allow_missing)
+    access = access_to(live.kubeconfig, live.context)
+    with telling("reading", access.server):
+        found = asyncio.run(snapshot_of(access, needs, live.allow_missing))
+    for text in found.notes:
+        warn(text)
+    return found
+
+
+# --- the answer: its form, where it goes, and a page of it besides ----------------------------------------------------
+
+HTML = "html"
+"""The form of ``-o`` that is the page itself."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Output:
+    """How an answer is written, and where."""
+
+    form: str = "table"
+    file: str | None = attrs.field(default=None, alias="output")
+    report: str | None = None
+    no_headers: bool = False
+    verbose: bool = False
+
+    def widened(self) -> Output:
+        """The same, but with all of text where ``--verbose`` is given."""
+        return attrs.evolve(self, form="wide") if self.verbose and self.form == "table" else self
+
+    @property
+    def forms(self) -> set[str]:
+        """The forms in which the answer is shown."""
+        return {self.form, *(["page"] if self.form == HTML or self.report is not None else [])}
+
+
+def output_options(
+    forms: Sequence[str], help_of_forms: str, *, verbose: str | None, what: str = "the answer", headers: bool = True,
+    page: bool = True, default: str = "table",
+) -> Callable[[F], F]:  # fmt: skip
+    """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
+    report = click.option("--report", cls=CommonOption, metavar="FILE", help="Also write a self-contained HTML page there.")
+    if forms:
+        kinds = click.Choice(list(forms))
+        options = [click.option("-o", "form", cls=CommonOption, type=kinds, default=default, show_default=True, help=help_of_forms)]
+        if headers:
+            options.append(click.option("--no-headers", is_flag=True, help="Omit the headers of tables and CSV."))
+        options.append(click.option("--output", metavar="FILE", help=f"Write {what} to this file, whole or not at all."))
+    else:
+        there = FileName(allow_dash=False)
+        options = [click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)]
+    if page:
+        options.append(report)
+    if verbose is not None:
+        options.append(click.option("--verbose", "-v", is_flag=True, help=verbose))
+    return lambda command: packed(command, options, OUTPUT, Output, "output")

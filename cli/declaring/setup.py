@@ -17,8 +17,8 @@ from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
-from ...framework.options import FIELDS, Declared, declared_of, default_release, follows_nodes, in_words, options_of, version_of
-from ...framework.releases import AUTO, FRAMEWORK_RELEASES, is_auto, telling_versions
+from ...framework.options import FIELDS, declared_of, default_release, follows_nodes, in_words, options_of, version_of
+from ...framework.releases import AUTO, is_auto, telling_versions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 
 
@@ -62,11 +62,6 @@ class Setup:
         """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release."""
         return version_of(self.values)
 
-    @property
-    def runs_profiles(self) -> bool:
-        """Whether it is a release of the framework."""
-        return self.version in FRAMEWORK_RELEASES
-
     def settled(self, nodes: Iterable[Node], server: str = "") -> Setup:
         """The same, with the release that *nodes* run in place of ``auto``, or else that of the API *server*."""
         if not is_auto(self.release):
@@ -81,6 +76,11 @@ class Setup:
     def check(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for options that the release does not have; no file is read."""
         options_of(self.values, self.called)
+
+    def refuse_early(self) -> None:
+        """Raise what :attr:`spec` raises, as far as that can be said before the release of the nodes is known."""
+        if not is_auto(self.release):
+            self.spec  # noqa: B018
 
     @cached_property
     def spec(self) -> SchedulerSpec:
@@ -125,14 +125,6 @@ class NamedSetup:
             found.setup.check()
         return found
 
-    def settled(self, nodes: Iterable[Node], server: str = "") -> NamedSetup:
-        """The same, with the release that :meth:`Setup.settled` finds in place of ``auto``; raises as :meth:`parse`."""
-        if not is_auto(self.setup.release):
-            return self
-        settled = self.setup.settled(nodes, server)
-        settled.check()
-        return attrs.evolve(self, setup=settled)
-
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""
         try:
@@ -157,7 +149,7 @@ def _pairs(name: str, text: str) -> dict[str, str]:
         if key in values:
             raise UnknownNameError(f"--{name}: got {key} twice")
         if not value:
-            declared = _declared(key)
+            declared = declared_of(FIELDS[OPTIONS[key]])
             raise UnknownNameError(f"--{name}: expected {key}={declared.example or declared.metavar or 'FILE'}, got {key} without a value")
         if "\0" in value:
             raise UnknownNameError(f"--{name}: {key}: expected a value, got {shown(value)}")
@@ -165,25 +157,22 @@ def _pairs(name: str, text: str) -> dict[str, str]:
     return values
 
 
-def _declared(key: str) -> Declared:
-    return declared_of(FIELDS[OPTIONS[key]])
-
-
 def _read(name: str, key: str, text: str) -> Any:
     """*text* as the option of that *key* takes it."""
-    takes = _declared(key).takes
+    takes, wanted = declared_of(FIELDS[OPTIONS[key]]).takes, ""
     if takes == "file":
         return Path(text)
     if takes == "places":
         return tuple(text.split(","))
     if takes == "choice" and text not in TIE_BREAKS:
-        raise UnknownNameError(f"--{name}: {key}: expected {', '.join(TIE_BREAKS)}, got {shown(text)}")
-    if takes == "plugins" and text != LEAVE_OUT:
-        raise UnknownNameError(f"--{name}: {key}: expected {LEAVE_OUT}, got {shown(text)}")
-    if takes in ("whole", "positive"):
-        if not NUMBER.fullmatch(text):
-            told = text[:20] + "..." * (len(text) > 20)
-            wanted = "a number above 0" if takes == "positive" else "a number from 0 to 100"
-            raise UnknownNameError(f'--{name}: {key}: expected {wanted}, got "{told}"')
-        return int(text)
+        wanted = ", ".join(TIE_BREAKS)
+    elif takes == "plugins" and text != LEAVE_OUT:
+        wanted = LEAVE_OUT
+    elif takes in ("whole", "positive"):
+        if NUMBER.fullmatch(text):
+            return int(text)
+        wanted = "a number above 0" if takes == "positive" else "a number from 0 to 100"
+        text = text[:20] + "..." * (len(text) > 20)
+    if wanted:
+        raise UnknownNameError(f"--{name}: {key}: expected {wanted}, got {shown(text)}")
     return text

@@ -69,14 +69,14 @@ class Sorting:
     def sorted(self, records: Sequence[T]) -> list[T]:
         """*records*, typed or plain, in this order; equal ones stay as they are."""
         values = [value_at(plain(record), self.path) for record in records]
-        having = [at for at, value in enumerate(values) if value is not None]
         others = [at for at, value in enumerate(values) if value is None]
-        ordered = sorted(having, key=lambda at: _rank(values[at]), reverse=self.descending)
+
+        def rank(at: int) -> tuple[bool, Any]:
+            value = values[at]
+            return (False, value) if isinstance(value, int | float) else (True, written(value))
+
+        ordered = sorted((at for at, value in enumerate(values) if value is not None), key=rank, reverse=self.descending)
         return [records[at] for at in (*ordered, *others)]
-
-
-def _rank(value: Any) -> tuple[bool, Any]:
-    return (False, value) if isinstance(value, int | float) else (True, written(value))
 
 
 def plain_name(header: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import IO
 
 import attrs
@@ -98,37 +99,29 @@ class TextTable:
 
     def lines(self, width: int | None = None, *, colour: bool = False) -> Iterator[str]:
         """The table's lines, at most *width* characters each, unless a column of numbers alone has more."""
-        columns = [self._column(at) for at in range(len(self.headers))]
+        columns = []
+        for at, header in enumerate(self.headers):
+            cells = [row[at] for row in self.rows]
+            is_numeric = all(map(is_number, cells)) and any(cell is not None for cell in cells)
+            columns.append(_Column(header.upper(), list(map(shown, cells)), is_numeric, self.with_headers))
         for number, block in enumerate(_blocks(columns, width)):
-            told = _told(block) if number else block
-            if number and told[0].texts:
+            if number:
+                # What stands below another block has only the rows of which it says anything.
+                rows = [at for at in range(len(self.rows)) if any(column.texts[at] != shown(None) for column in block[1:])]
+                if not rows:
+                    continue
+                block = [attrs.evolve(one, texts=[one.texts[at] for at in rows]) for one in block]
                 yield ""
-            if told[0].texts or not number:
-                yield from self._block(_fitted(told, width), colour)
-
-    def text(self, width: int | None = None) -> str:
-        """The table's lines as one text."""
-        return "\n".join(self.lines(width))
-
-    def write(self, stream: IO[str]) -> None:
-        """Write the table as it suits *stream*, a terminal or not."""
-        for line in self.lines(width_of(stream), colour=wants_colour(stream)):
-            stream.write(f"{line}\n")
-
-    def _column(self, at: int) -> _Column:
-        cells = [row[at] for row in self.rows]
-        texts = [shown(cell) for cell in cells]
-        is_numeric = all(map(is_number, cells)) and any(cell is not None for cell in cells)
-        return _Column(self.headers[at].upper(), texts, is_numeric, self.with_headers)
+            yield from self._block(_fitted(block, width), colour)
 
     def _block(self, columns: Sequence[_Column], colour: bool) -> Iterator[str]:
         if self.with_headers:
-            heads = [column.aligned(column.header) for column in columns]
-            yield click.style(GAP.join(heads).rstrip(), bold=True) if colour else GAP.join(heads).rstrip()
-        parts = [column.parts() for column in columns]
-        for row in range(len(columns[0].texts)):
-            lines = _row([part[row] for part in parts], columns)
-            yield from (line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) for line in lines) if colour else lines
+            heads = GAP.join(column.aligned(column.header) for column in columns).rstrip()
+            yield click.style(heads, bold=True) if colour else heads
+        for cells in zip(*(column.parts() for column in columns), strict=True):
+            for texts in zip_longest(*cells, fillvalue=""):
+                line = GAP.join(column.aligned(text) for text, column in zip(texts, columns, strict=True)).rstrip()
+                yield line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) if colour else line
 
 
 # --- columns --------------------------------------------------------------------------------------------------------
@@ -168,13 +161,9 @@ class _Column:
 
     def parts(self) -> list[list[str]]:
         """The lines of each cell."""
-        if self.is_wrapped:
-            return [_wrapped(text, self.width) for text in self.texts]
-        return [[self.aligned(shorten(text, self.width))] for text in self.texts]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return [text] if len(text) <= width else textwrap.wrap(text, width) or [""]
+        if not self.is_wrapped:
+            return [[shorten(text, self.width)] for text in self.texts]
+        return [[text] if len(text) <= self.width else textwrap.wrap(text, self.width) or [""] for text in self.texts]
 
 
 def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]]:
@@ -189,12 +178,6 @@ def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]
     yield block
 
 
-def _told(block: Sequence[_Column]) -> list[_Column]:
-    """*block*, which stands below another, without the rows of which it says nothing."""
-    rows = [at for at in range(len(block[0].texts)) if any(column.texts[at] != shown(None) for column in block[1:])]
-    return [_Column(one.header, [one.texts[at] for at in rows], one.is_numeric, one.with_header) for one in block]
-
-
 def _total(widths: Iterable[int]) -> int:
     found = list(widths)
     return sum(found) + len(GAP) * (len(found) - 1)
@@ -203,33 +186,16 @@ def _total(widths: Iterable[int]) -> int:
 def _fitted(columns: Sequence[_Column], width: int | None) -> list[_Column]:
     """Copies of *columns*, narrowed to *width* together: sentences, then names, while they can be read well; then further."""
     fitted = [attrs.evolve(column) for column in columns]
-    if width is None:
-        return fitted
     for name, text in ((READABLE_NAME, READABLE_TEXT), (SHORTEST_NAME, SHORTEST_TEXT)):
-        for wrapped in (True, False):
-            _narrow([column for column in fitted if column.is_wrapped is wrapped], _total(c.width for c in fitted) - width, name, text)
+        for is_wrapped in (True, False):
+            # Always the column that has most to give, down to what each keeps at least.
+            chosen = [column for column in fitted if column.is_wrapped is is_wrapped]
+            while width is not None and chosen and _total(column.width for column in fitted) > width:
+                widest = max(chosen, key=lambda column: column.width - column.least(name, text))
+                if widest.width <= widest.least(name, text):
+                    break
+                widest.width -= 1
     return fitted
-
-
-def _narrow(columns: Sequence[_Column], excess: int, name: int, text: int) -> None:
-    """Take *excess* characters from *columns*, always from the one that has most to give, down to what each keeps at least."""
-    while excess > 0 and columns:
-        widest = max(columns, key=lambda column: column.width - column.least(name, text))
-        if widest.width <= widest.least(name, text):
-            break
-        widest.width, excess = widest.width - 1, excess - 1
-
-
-# --- rows -----------------------------------------------------------------------------------------------------------
-
-
-def _row(cells: Sequence[Sequence[str]], columns: Sequence[_Column]) -> Iterator[str]:
-    if all(len(cell) == 1 for cell in cells):
-        yield GAP.join(column.aligned(cell[0]) for cell, column in zip(cells, columns, strict=True)).rstrip()
-        return
-    for number in range(max(map(len, cells))):
-        texts = (cell[number] if number < len(cell) else "" for cell in cells)
-        yield GAP.join(column.aligned(text) for text, column in zip(texts, columns, strict=True)).rstrip()
 
 
 # --- sentences ------------------------------------------------------------------------------------------------------
@@ -264,16 +230,22 @@ def view_lines(view: View, form: str, width: int | None, *, headers: bool = True
                 case Paragraph():
                     yield from list(wrapped([str(part.text)], width if part.wraps else None, part.hanging)) or [""]
                 case Table():
-                    yield from _table_lines(part, width, form == "wide", headers, colour)
-
-
-def _table_lines(table: Table, width: int | None, wide: bool, headers: bool, colour: bool) -> Iterator[str]:
-    rows = table.rows if wide else [row for at, row in enumerate(table.rows) if at not in table.minor][: table.most]
-    cells = [[_cell(column, value) for column, value in zip(table.columns, row, strict=True)] for row in rows]
-    yield from TextTable([column.title for column in table.columns], cells, headers).lines(width, colour=colour)
-    hidden = len(table.rows) - table.most if table.most is not None and not wide else 0
-    if hidden > 0:
-        yield f"and {count_of(hidden, f'more {table.noun}', f'more {table.plural}')}: -o wide lists all"
+                    wide = form == "wide"
+                    rows = (
+                        part.rows
+                        if wide
+                        else [row for at, row in enumerate(part.rows) if at not in part.minor][: part.most]
+                    )
+                    cells = [
+                        [_cell(column, value) for column, value in zip(part.columns, row, strict=True)]
+                        for row in rows
+                    ]
+                    yield from TextTable([column.title for column in part.columns], cells, headers).lines(
+                        width, colour=colour
+                    )
+                    hidden = len(part.rows) - part.most if part.most is not None and not wide else 0
+                    if hidden > 0:
+                        yield f"and {count_of(hidden, f'more {part.noun}', f'more {part.plural}')}: -o wide lists all"
 
 
 def _cell(column: Column, value: object) -> Cell:

@@ -17,6 +17,7 @@ from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failur
 from ...core.decision.fiterror import FitError
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
+from ...core.pods.template import Template
 from ...core.release import Release
 from ...exceptions import CacheError
 from ..plugin import Plugin
@@ -80,8 +81,11 @@ class FrameworkBinding(BindingCycle):
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
-        profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
-        if self._runs_nothing(profile, cycle):
+        profile, template = self.profile_of(pod), self.engine.latest_template(pod)
+        if template is None and self._runs_nothing(profile, self.engine.template_of(pod)):
+            return self._assume(pod, pod, host)  # another scheduler has decided: a cycle would take as long as the decision
+        cycle = self.latest_cycle(pod)
+        if self._runs_nothing(profile, cycle.template):
             return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
@@ -114,7 +118,7 @@ class FrameworkBinding(BindingCycle):
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
-        if self._runs_nothing(profile, cycle):
+        if self._runs_nothing(profile, cycle.template):
             refused = self._assume_plainly(pod, host, cycle)
         else:
             refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
@@ -179,7 +183,7 @@ class FrameworkBinding(BindingCycle):
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
-        if self._runs_nothing(profile, cycle):
+        if self._runs_nothing(profile, cycle.template):
             if cycle.pods_to_activate:
                 self._activate(cycle)
             return None
@@ -274,12 +278,11 @@ class FrameworkBinding(BindingCycle):
         with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged
             self.engine.cache.forget(pod)
 
-    def _runs_nothing(self, profile: Profile, cycle: FrameworkCycle) -> bool:
-        """Whether no plugin has anything to do with the pod of *cycle* after the decision."""
+    def _runs_nothing(self, profile: Profile, pod: Template) -> bool:
+        """Whether no plugin has anything to do with *pod* after the decision."""
         plain = self._plain.get(profile.scheduler_name)
         if plain is None:
             plain = self._plain[profile.scheduler_name] = _is_plain(profile)
-        pod = cycle.template
         return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
     def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:

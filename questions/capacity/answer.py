@@ -2,26 +2,429 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count, cycle, islice
+from typing import Any, Literal
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
+from ...api.controlplane.limitranges import limit_ranges, out_of_bounds, with_limits
+from ...api.controlplane.quotas import CLAIMS, claim_usage, counts, counts_claim, exceeded, hard, unspecified, usage
+from ...api.controlplane.workloads import WORKLOADS, Known, expand
 from ...api.garbage import no_garbage_collection
-from ...api.objects import Pod, StorageClass
+from ...api.load import RAW_KINDS, Loaded, load_documents
+from ...api.meaning.labels import SelectorError, parse_selector
+from ...api.objects import (
+    KubeObject,
+    Map,
+    Node,
+    OwnerReference,
+    PersistentVolumeClaim,
+    Pod,
+    PodStatus,
+    ReplicaSet,
+    ResourceQuota,
+    StorageClass,
+    claim_volume,
+)
+from ...api.objects.quantity import ZERO, Quantity
+from ...api.reading.documents import Document
 from ...api.reading.notices import ResultDocument
 from ...api.record import Amounts, Count, Counts, Record, field
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
+from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean
+from ...simulation.input import Input
 from ...simulation.nodesbyuse import FreeRoom, short_of
-from ...simulation.scenario import in_order
+from ...simulation.scenario import Scenario, in_order
 from ...simulation.summary import Unit
-from .question import CapacityQuestion, Gate, PodTemplate
+from ..drain.trial import SteadyState, after_loss
+from .options import CapacityOptions, NewNodesOptions
+
+POD_TEMPLATE = "PodTemplate"
+READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
+"""What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
+WANTED = "expected a Pod, a PodTemplate or a workload"
+_HASH, _ORDINAL = "pod-template-hash", "statefulset.kubernetes.io/pod-name"
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class PodTemplate:
+    """A pod of which copies are made."""
+
+    name: str
+    """What the answer calls it: the name of the pod, or of its workload."""
+    kind: str
+    """Of what it was read: ``Pod``, ``PodTemplate``, ``Deployment`` and so on."""
+    pod: Pod
+    """As each copy is, but for the name, and for the claims of a StatefulSet."""
+    objects: tuple[KubeObject, ...] = ()
+    """What comes with it, such as the ReplicaSet of a Deployment and other objects of its file."""
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    """A StatefulSet's: each copy gets its own."""
+
+    def copy(self, number: int) -> tuple[Pod, Sequence[PersistentVolumeClaim]]:
+        """The copy of that *number*, and the claims that are made for it alone."""
+        pod, name = self.pod, f"{self.name}-{number}"
+        if self.kind != "StatefulSet":
+            return replace(pod, metadata=replace(pod.metadata, name=name)), ()
+        labels = Map({**pod.labels, _ORDINAL: name})
+        claimed = [replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
+        own = [claim_volume(claim.name, f"{claim.name}-{name}") for claim in self.claims]
+        spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
+        return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
+
+
+def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True) -> PodTemplate:
+    """The only template in what was *loaded* of *where*; *known*: the cluster's objects, among which a Deployment finds its ReplicaSets.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` unless there is exactly one.
+    """
+    pods = loaded.of(Pod)
+    manifests = [document for kind in (POD_TEMPLATE, *WORKLOADS) for document in loaded.raw.get(kind, ())]
+    beside = tuple(item for item in loaded.objects if not isinstance(item, Pod))
+    found = [*(f"Pod {pod.name}" for pod in pods), *(f"{document['kind']} {_name(document)}" for document in manifests)]
+    if len(found) != 1:
+        raw = (kind for kind, documents in loaded.raw.items() if documents)
+        kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
+        got = ", ".join(found[:5]) or " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: {WANTED}{', one a file' if found else ''}, got {got}")
+    made = _of_pod(pods[0]) if pods else _of_manifest(manifests[0], where, known, strict)
+    return attrs.evolve(made, objects=(*beside, *made.objects))
+
+
+
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    metadata = document.get("metadata")
+    return str(metadata.get("name") or metadata.get("generateName") or "") if isinstance(metadata, Mapping) else ""
+
+
+# --- pods -----------------------------------------------------------------------------------------------------------
+
+
+def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
+    return PodTemplate(name=pod.name.rstrip("-"), kind=kind, pod=fresh(pod))
+
+
+def fresh(pod: Pod) -> Pod:
+    """*pod* as one that is not created yet: on no node, without a UID, with no status."""
+    metadata = replace(pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
+
+
+def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
+    kind, name = str(document["kind"]), _name(document).rstrip("-")
+    if kind == "DaemonSet":
+        raise ManifestError(f"{where}: {WANTED} of another kind, got DaemonSet {name}, which has one pod a node")
+    if kind == POD_TEMPLATE:
+        # The pod of a PodTemplate, in the namespace of that.
+        inner = document.get("template")
+        if not isinstance(inner, Mapping):
+            raise ManifestError(f"{where}: PodTemplate {name}: template: expected a pod template, got nothing")
+        metadata, namespace = inner.get("metadata") or {}, document["metadata"].get("namespace")
+        if not isinstance(metadata, Mapping):
+            raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: expected an object, got {metadata}")
+        manifest = {**inner, "kind": "Pod", "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})}}
+        (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
+        return _of_pod(pod, kind)
+    made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
+    pods = [item for item in made.objects if isinstance(item, Pod)]
+    if not pods:
+        raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")
+    others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
+    template = PodTemplate(name=name, kind=kind, pod=fresh(pods[0]), objects=others)
+    if kind == "StatefulSet":
+        return _of_stateful_set(template, [item for item in made.objects if isinstance(item, PersistentVolumeClaim)])
+    return _in_newest_replica_set(template, known) if kind == "Deployment" else template
+
+
+def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """*document* as a workload that lacks exactly one pod."""
+    given = document.get("spec")
+    spec: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    rest = {name: value for name, value in document.items() if name != "status"}
+    if kind == "CronJob":
+        job = spec.get("jobTemplate")
+        return {**rest, "spec": {**spec, "suspend": False, "jobTemplate": _one_pod(job, "Job") if isinstance(job, Mapping) else job}}
+    if kind == "Job":
+        kept = {name: value for name, value in spec.items() if name != "completions"}
+        return {**rest, "spec": {**kept, "suspend": False, "parallelism": 1}}
+    return {**rest, "spec": {**spec, "replicas": 1}}
+
+
+def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim]) -> PodTemplate:
+    """Take the first pod's claims back to the names of their templates."""
+    pod, ending = template.pod, f"-{template.pod.name}"
+    claims = tuple(replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made)
+    own = {claim.name for claim in claims}
+    spec = replace(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
+    return attrs.evolve(template, pod=replace(pod, spec=spec), claims=claims)
+
+
+def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
+    """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
+    deployment = next((item.metadata.controller for item in template.objects if isinstance(item, ReplicaSet)), None)
+    owned = [
+        item for item in known
+        if isinstance(item, ReplicaSet) and (owner := item.metadata.controller) and deployment
+        and (owner.kind, owner.name) == (deployment.kind, deployment.name)
+        and (item.metadata.namespace or "default") == template.pod.namespace
+    ]  # fmt: skip
+    if not owned:
+        return template
+    newest = max(owned, key=lambda found: _revision(found.annotations))
+    controller = OwnerReference(kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True)
+    hashed = newest.labels.get(_HASH)
+    labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
+    metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(controller,))
+    return attrs.evolve(template, pod=replace(template.pod, metadata=metadata), objects=())
+
+
+def _revision(annotations: Mapping[str, str]) -> int:
+    written = annotations.get(_REVISION, "")
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 20 else 0
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def numbers_for(template: PodTemplate, taken: Collection[str]) -> Iterator[int]:
+    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are *taken*."""
+    prefix = f"{template.pod.namespace}/{template.name}-"
+    used = {key.removeprefix(prefix) for key in taken if key.startswith(prefix)}
+    return (number for number in count() if str(number) not in used)
+
+
+# --- the question -----------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, repr=False)
+class Account:
+    """A quota, and what is used of it."""
+
+    quota: ResourceQuota
+    used: dict[str, Quantity]
+
+    def add(self, asked: Mapping[str, Quantity]) -> None:
+        """A pod that uses *asked* is there."""
+        self.used |= {name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used}
+
+    def asked(self, item: KubeObject) -> dict[str, Quantity]:
+        """What *item* uses of the quota; nothing if the quota does not count it."""
+        if item.namespace == self.quota.namespace:
+            if isinstance(item, Pod) and counts(self.quota, item):
+                return usage(item)
+            if isinstance(item, PersistentVolumeClaim) and counts_claim(self.quota, item):
+                return claim_usage(item)
+        return {}
+
+
+@attrs.frozen(eq=False, repr=False)
+class Charge:
+    """What every copy of a template is charged: itself, or one of its claims."""
+
+    asked: dict[str, Quantity]
+    accounts: Sequence[Account] = ()
+    claim: str | None = None
+    """The claim, by the name of its template."""
+    refused: str | None = None
+    """Why each copy is refused, whatever is used."""
+
+
+@attrs.define(eq=False, repr=False)
+class Gate:
+    """Admits copies while the quotas of their namespaces have room."""
+
+    charges: Sequence[list[Charge]]
+    """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
+    accounts: list[Account] = attrs.field(factory=list)
+
+    def refusal(self, at: int, pod: Pod) -> str | None:
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not, and is there from now on."""
+        for charge in self.charges[at]:
+            why = charge.refused
+            for account in charge.accounts:
+                why = why or exceeded(account.quota, account.used, charge.asked)
+            if why is not None:
+                what, name = ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
+                return f'{what} "{name}" is forbidden: {why}'
+        for charge in self.charges[at]:
+            for account in charge.accounts:
+                account.add(charge.asked)
+        return None
+
+    def removed(self, pod: Pod) -> None:
+        """A pod is gone; claims stay."""
+        for account in self.accounts:
+            account.add({name: -quantity for name, quantity in account.asked(pod).items()})
+
+
+_SELECTS = re.compile(r"[=!()\s]")
+"""What no list of names has in it."""
+
+
+class QuestionError(KubeclassicError):
+    """A question about capacity that has no answer; the text says what was expected and what came."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class CapacityQuestion:
+    """A cluster without the excluded nodes, and the templates as the API server would admit them."""
+
+    scenario: Scenario
+    templates: tuple[PodTemplate, ...]
+    refused: tuple[str | None, ...]
+    """For each template why the API server refuses all of its pods; None where it does not."""
+    ratio: tuple[int, ...]
+    limit: int | None = None
+    excluded: tuple[str, ...] = ()
+    """The excluded nodes."""
+    pending_first: bool = False
+    order: str = "input"
+    admits: bool = True
+    """The API server has a say."""
+    existing: tuple[KubeObject, ...] = ()
+    """All that it knows: pods on excluded nodes and pods that have finished, too."""
+
+    @property
+    def pods(self) -> list[Pod]:
+        """The pods whose copies are counted."""
+        return [template.pod for template in self.templates]
+
+    @property
+    def objects(self) -> tuple[KubeObject, ...]:
+        """What is there before any copy: the cluster, and what comes with the templates."""
+        return (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
+
+    def gate(self) -> Gate:
+        """What the API server has to say about copies."""
+        gate = Gate([[] for _ in self.templates])
+        there = (*self.existing, *(item for template in self.templates for item in template.objects))
+        quotas = (item for item in there if isinstance(item, ResourceQuota) and self.admits)
+        for quota in sorted(quotas, key=lambda quota: quota.key):
+            # Of what the status does not say the pods and claims that are there are counted.
+            names, told = hard(quota), quota.status.used
+            account = Account(quota, {name: told.get(name, ZERO) for name in names})
+            for item in there if names.keys() - told.keys() else ():
+                account.add({name: quantity for name, quantity in account.asked(item).items() if name not in told})
+            gate.accounts.append(account)
+        for template, refused, charges in zip(self.templates, self.refused, gate.charges, strict=True) if self.admits else ():
+            pod, mine = template.pod, [one for one in gate.accounts if one.quota.namespace == template.pod.namespace]
+            for claim in template.claims:
+                counting = [account for account in mine if counts_claim(account.quota, claim)]
+                charges.append(Charge(claim_usage(claim), counting, claim.name))
+            counting = [account for account in mine if counts(account.quota, pod)]
+            why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
+            for account in counting:
+                why = why or unspecified(account.quota, pod)
+            charges.append(Charge(usage(pod), counting, refused=why))
+        return gate
+
+    def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
+        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for it."""
+        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
+        numbers = [numbers_for(template, taken) for template in self.templates]
+        for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
+            yield at, *self.templates[at].copy(next(numbers[at]))
+
+
+def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
+    """The question to *given* for the templates that were *loaded*, each with the words for where it is from.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    scenario, spec = given.scenario, given.spec
+    excluded = _excluded(scenario.nodes, options.exclude_nodes)
+    left = without_nodes(scenario, excluded)
+    if isinstance(options, NewNodesOptions) and options.gone:
+        steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+        left = after_loss(steady, scenario, excluded)
+    templates, refused = dict[tuple[str, str], PodTemplate](), list[str | None]()
+    for where, found in loaded:
+        template, why = template_of(found, where, left.objects, strict=given.defaults), None
+        identity, pod = (template.pod.namespace, template.name), template.pod
+        if identity in templates:
+            raise QuestionError(f"pod: expected different names, got {'/'.join(identity)} twice: copies are named after them")
+        if pod.spec.scheduler_name not in spec.scheduler_names:
+            # Copies ask for the scheduler that is asked, whatever the template says.
+            pod = replace(pod, spec=replace(pod.spec, scheduler_name=min(spec.scheduler_names)))
+            template = attrs.evolve(template, pod=pod)
+        if given.defaults:
+            template, why = _admitted(template, left.objects, spec.keeps_priorities)
+        templates[identity] = template
+        refused.append(why)
+    ratio = options.ratio or (1,) * len(templates)
+    if len(ratio) != len(templates) or min(ratio, default=1) < 1:
+        written = ":".join(map(str, ratio))
+        raise QuestionError(f"ratio: expected {len(templates)} numbers of 1 or more, one for each pod, got {written}")
+    if options.max_limit and options.max_limit < (options.pods or 0):
+        raise QuestionError(f"max-limit: expected as many as pods {options.pods} at least, or none, got {options.max_limit}")
+    return CapacityQuestion(
+        scenario=left, templates=tuple(templates.values()), refused=tuple(refused), ratio=tuple(ratio), excluded=excluded,
+        limit=options.pods if options.pods is not None else options.max_limit or None, admits=given.defaults,
+        pending_first=options.pending_first, order=given.order,
+        existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
+    )  # fmt: skip
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> tuple[str, ...]:
+    """The nodes that each of *texts* means: names with commas between them, or a label selector."""
+    names, found = [node.name for node in nodes], set[str]()
+    for text in texts:
+        if _SELECTS.search(text.replace(", ", ",").strip()):
+            try:
+                matches = parse_selector(text)
+            except SelectorError as error:
+                raise UnknownNameError(f"exclude-nodes: {error}") from None
+            chosen = dict.fromkeys(node.name for node in nodes if matches(node.labels))
+            if not chosen:
+                raise UnknownNameError(f'exclude-nodes: got "{text}", which chooses no node')
+        else:
+            chosen = dict.fromkeys(name for part in text.split(",") if (name := part.strip()))
+            for name in chosen:
+                if name not in names:
+                    wanted, hint = "the name of a node or a selector", did_you_mean(name, names)
+                    raise UnknownNameError(f'exclude-nodes: expected {wanted}, got "{name}"{hint}')
+        found.update(chosen)
+    if names and len(found) == len(names):
+        raise QuestionError(f"exclude-nodes: expected to keep at least one node, got {', '.join(texts)}, which is every node")
+    return tuple(name for name in names if name in found)
+
+
+def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
+    """*scenario* without the nodes *excluded*, and without the pods on them."""
+    if not excluded:
+        return scenario
+    nodes = ((item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "") for item in scenario.objects)
+    return attrs.evolve(scenario, objects=tuple(item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded))
+
+
+# --- the API server -------------------------------------------------------------------------------------------------
+
+
+def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:
+    """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
+    there = (*known, *template.objects)
+    pod = with_limits(template.pod, limit_ranges(there, template.pod.namespace))
+    found = admit([pod, *template.objects, *template.claims], known, priorities=priorities)
+    if found.refused:
+        return template, found.refused[0][1]
+    ready = next(item for item in found.objects if isinstance(item, Pod))
+    claims = tuple(item for item in found.objects[1 + len(template.objects) :] if isinstance(item, PersistentVolumeClaim))
+    return attrs.evolve(template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims), None
+
 
 MOST = 500_000
 """How many copies are placed at most where nothing else ends the count, such as a policy without any predicate on resources."""
@@ -31,63 +434,29 @@ STEP = 500
 
 @attrs.frozen(kw_only=True, repr=False)
 class Counted:
-    """The answer: copies by template, why there are not more, and the nodes before and after."""
+    """A count: copies by template, why there are not more, and the nodes before and after."""
 
     placed: tuple[PlacedTemplate, ...]
     stop: Stop
     before: FreeRoom
     after: FreeRoom
-    barred: frozenset[str] = frozenset()
+    barred: frozenset[str]
     """The nodes that turned the first copy down for another reason than a shortage."""
-    pending: int = 0
+    pending: int
     """Pods that waited in the cluster and were placed before all copies."""
-    still_waiting: int = 0
+    still_waiting: int
     """Pods that waited in the cluster and were left out, or that found no node."""
-    evicted: Mapping[str, str] = attrs.field(factory=dict)
+    evicted: Mapping[str, str]
     """Evicted pod -> the pod that evicted it."""
-
-    @property
-    def fits(self) -> int:
-        """How many copies have a node, of all templates."""
-        return sum(placed.fits for placed in self.placed)
-
-    @property
-    def nodes(self) -> dict[str, int]:
-        """Node -> copies on it, of all templates; most copies first."""
-        total: Counter[str] = Counter()
-        for placed in self.placed:
-            total.update(placed.nodes)
-        return dict(total.most_common())
-
-
-def count_copies(question: CapacityQuestion, engine: Engine, on_progress: Callable[[int], None] | None = None) -> Counted:
-    """The answer to *question* by *engine*, which must be new; *on_progress* is called with how many copies are placed.
-
-    >>> from kubeclassic.algorithmprovider import RELEASES, resolve
-    >>> from kubeclassic.api.objects import Node, ObjectMeta
-    >>> from kubeclassic.api.objects.pods import NodeStatus
-    >>> from kubeclassic.api.objects.quantity import Quantity
-    >>> from kubeclassic.api.objects import Map
-    >>> from kubeclassic.core.classic import classic_engine
-    >>> from kubeclassic.questions.capacity.question import PodTemplate
-    >>> from kubeclassic.simulation.scenario import Scenario
-    >>> status = NodeStatus(allocatable=Map(pods=Quantity.of(3)))
-    >>> scenario = Scenario(objects=(Node(metadata=ObjectMeta(name="a"), status=status),), pending=())
-    >>> template = PodTemplate(name="web", kind="Pod", pod=Pod(metadata=ObjectMeta(name="web")))
-    >>> counted = count_copies(CapacityQuestion(scenario=scenario, templates=(template,)), classic_engine(resolve(RELEASES["1.15"])))
-    >>> counted.fits, counted.stop.message
-    (3, '0/1 nodes are available: 1 Insufficient pods.')
-    """
-    return _Counting(question, engine, on_progress).count()
 
 
 @attrs.define(eq=False, repr=False)
-class _Counting:
-    """A count under way."""
+class Counting:
+    """A count under way, by a new *engine*; *on_progress* is called with how many copies are placed."""
 
     question: CapacityQuestion
     engine: Engine
-    on_progress: Callable[[int], None] | None
+    on_progress: Callable[[int], None] | None = None
     _run: Run = attrs.field(init=False)
     _gate: Gate = attrs.field(init=False)
     _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
@@ -103,76 +472,73 @@ class _Counting:
 
     def count(self) -> Counted:
         """Place copies until no more fit, or the limit is reached."""
-        run, pending = self._run, self.question.scenario.pending
+        run, question, engine = self._run, self.question, self.engine
+        pending = question.scenario.pending
         with no_garbage_collection():
-            for item in self.question.objects:
+            for item in question.objects:
                 run.put(item)
-        waiting = self._place_pending() if self.question.pending_first else len(pending)
-        before = FreeRoom.of(self.engine)
+        still_waiting = len(pending)
+        if question.pending_first:
+            # As ``simulate`` does it.
+            for pod in pending:
+                run.put(pod)
+            for pod in in_order(pending, question.order, engine):
+                run.cycle(pod)
+            for pod in run.retries():
+                run.cycle(pod, retry=True)
+            self._note_evictions()
+            still_waiting = sum(engine.pod_state(pod) is None for pod in pending)
+        before = FreeRoom.of(engine)
         with no_garbage_collection():
             stop = self._place_copies()
+        # The copies that have a node and need not wait there for Permit plugins.
+        lost = {decision.pod.key for decision, failure in run.take_ended() if failure is not None}
+        without = lost.union(pod.key for pod in run.held)
+        placed = []
+        for number, template in enumerate(question.templates):
+            hosts = (host for key, (at, host) in self._hosts.items() if at == number and key not in without)
+            nodes, pod = Counter(hosts), template.pod
+            requests = {name: amount for name, amount in engine.template_of(pod).requests.items() if amount}
+            found = dict(nodes.most_common())
+            placed.append(PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, found))
         return Counted(
-            placed=self._placed(), stop=stop, before=before, after=FreeRoom.of(self.engine), barred=self._barred,
-            still_waiting=waiting, pending=len(pending) - waiting, evicted=dict(run.evicted),
+            placed=tuple(placed), stop=stop, before=before, after=FreeRoom.of(engine), barred=self._barred,
+            still_waiting=still_waiting, pending=len(pending) - still_waiting, evicted=dict(run.evicted),
         )  # fmt: skip
 
-    def _place_pending(self) -> int:
-        """Schedule the pods that wait, as ``simulate`` does; how many of them have no node then."""
-        run, pending = self._run, self.question.scenario.pending
-        for pod in pending:
-            run.put(pod)
-        for pod in in_order(pending, self.question.order, self.engine):
-            run.cycle(pod)
-        for pod in run.retries():
-            run.cycle(pod, retry=True)
-        self._note_evictions()
-        return sum(self.engine.pod_state(pod) is None for pod in pending)
-
-    # --- copies -----------------------------------------------------------------------------------------------------
-
     def _place_copies(self) -> Stop:
-        limit = MOST if self.question.limit is None else self.question.limit
-        for done, (at, pod) in enumerate(self._copies()):
+        objects, limit = self.question.objects, MOST if self.question.limit is None else self.question.limit
+        made_from, classes = templates_in(objects), [item for item in objects if isinstance(item, StorageClass)]
+        for done, (at, copied, volumes) in enumerate(self.question.copies()):
             if done == limit:
-                return at_limit(done)
-            if (stop := self._place(at, pod)) is not None:
-                return stop
-            if self.on_progress is not None and done % STEP == 0:
-                self.on_progress(done)
-        raise AssertionError("there is always one more copy")
-
-    def _copies(self) -> Iterator[tuple[int, Pod]]:
-        """Copies without end, each with the number of its template; the claims of a copy are there when it comes."""
-        made_from = templates_in(self.question.objects)
-        classes = [item for item in self.question.objects if isinstance(item, StorageClass)]
-        for at, copied, volumes in self.question.copies():
+                break
+            # The claims of a copy are there when it comes.
             pod, devices = claims_made_for(copied, made_from)
             own = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
             for claim in (*own, *volumes, *devices):
                 self._run.put(claim)
-            yield at, pod
+            if (stop := self._place(at, pod)) is not None:
+                return stop
+            if self.on_progress is not None and done % STEP == 0:
+                self.on_progress(done)
+        return Stop(kind="LimitReached", message=f"Maximum number of pods simulated: {limit}")
 
     def _place(self, at: int, pod: Pod) -> Stop | None:
         """One copy; why it has no node, if it has none."""
         run, name = self._run, self.question.templates[at].name
         if (refusal := self._gate.refusal(at, pod)) is not None:
             return Stop(kind="Forbidden", message=refusal, template=name)
-        self._gate.admitted(at)
         if not self._hosts:
             self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
         decision = run.cycle(pod)
         for again in run.retries():
             decision = run.cycle(again, retry=True)
-        if len(run.evicted) != self._charged:
-            self._note_evictions()
+        self._note_evictions()
         if decision.host is None:
-            return self._stop(decision, name)
+            failed = run.ask(decision.pod).failed if decision.is_fit_error else {}
+            return after(decision, failed, name, FreeRoom.of(self.engine))
         self._hosts[pod.key] = at, decision.host
         return None
-
-    def _stop(self, decision: Decision, name: str) -> Stop:
-        failed = self._run.ask(decision.pod).failed if decision.is_fit_error else {}
-        return after(decision, failed, name, FreeRoom.of(self.engine))
 
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""
@@ -186,25 +552,10 @@ class _Counting:
                 self._gate.removed(pod)
         self._charged = len(evicted)
 
-    def _placed(self) -> tuple[PlacedTemplate, ...]:
-        """The copies that have a node and need not wait there for Permit plugins."""
-        lost = {decision.pod.key for decision, failure in self._run.take_ended() if failure is not None}
-        without = lost.union(pod.key for pod in self._run.held)
-        nodes: list[Counter[str]] = [Counter() for _ in self.question.templates]
-        for key, (at, host) in self._hosts.items():
-            if key not in without:
-                nodes[at][host] += 1
-        return tuple(map(self._placed_of, self.question.templates, nodes))
-
-    def _placed_of(self, template: PodTemplate, nodes: Counter[str]) -> PlacedTemplate:
-        requests = {name: number for name, number in self.engine.template_of(template.pod).requests.items() if number}
-        return PlacedTemplate(template.name, nodes.total(), template.kind, template.pod.namespace, requests, dict(nodes.most_common()))
-
 
 # --- the count --------------------------------------------------------------------------------------------------------
 
 
-LIMIT = "Maximum number of pods simulated: {}"
 MOST_NAMED = 3
 
 
@@ -239,53 +590,32 @@ class Stop(Record, kw_only=True):
     """Resource -> free amount on nodes that reject the copy for a reason other than a shortage."""
 
 
-def at_limit(limit: int) -> Stop:
-    """As many copies were placed as were wanted."""
-    return Stop(kind="LimitReached", message=LIMIT.format(limit))
-
-
 def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: FreeRoom) -> Stop:
     """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they are then."""
     reasons = Counter(reason for found in failed.values() for reason in found)
     short = {name: missing for name, found in failed.items() if (missing := short_of(found))}
-    stranded, out_of_reach = _left(room, short, failed)
-    return Stop(
-        kind=_kind(decision), message=decision.error or "", template=template, reasons=dict(reasons.most_common()),
-        shortages=_shortages(room, short), stranded=stranded, out_of_reach=out_of_reach,
-    )  # fmt: skip
-
-
-def _kind(decision: Decision) -> Literal["Unschedulable", "SchedulingGated", "SchedulerError"]:
-    if decision.is_fit_error:
-        return "Unschedulable"
-    return "SchedulingGated" if decision.is_gated else "SchedulerError"
-
-
-def _shortages(room: FreeRoom, short: Mapping[str, tuple[str, ...]]) -> tuple[CopyShortage, ...]:
     nodes: dict[str, list[str]] = {}
     for name, missing in short.items():
         for resource in missing:
             nodes.setdefault(resource, []).append(name)
-    free, at = room.free, {name: column for column, name in enumerate(room.names)}
-    found = []
+    free, shortages = dict(zip(room.resources, room.free, strict=True)), []
     for resource, names in nodes.items():
-        row = room.resources.index(resource) if resource in room.resources else None
-        left = 0 if row is None else int(free[row, [at[name] for name in names]].sum())
-        found.append(CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
-    return tuple(sorted(found, key=lambda shortage: -shortage.nodes))
-
-
-def _left(room: FreeRoom, short: Mapping[str, tuple[str, ...]], failed: Mapping[str, list[str]]) -> tuple[dict[str, int], dict[str, int]]:
-    """What is stranded, and what is out of reach, by resource."""
-    free, barred = room.free, room.at(failed) & ~room.at(short)
-    stranded, out_of_reach = {}, {}
-    for row, resource in enumerate(room.resources):
+        left = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
+        shortages.append(CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
+    beyond, stranded, out_of_reach = room.at(failed) & ~room.at(short), {}, {}
+    for resource, amounts in free.items():
         others = room.at({name: missing for name, missing in short.items() if resource not in missing})
-        if amount := int(free[row, others].sum()):
+        if amount := int(amounts[others].sum()):
             stranded[resource] = amount
-        if amount := int(free[row, barred].sum()):
+        if amount := int(amounts[beyond].sum()):
             out_of_reach[resource] = amount
-    return stranded, out_of_reach
+    kind: Literal["Unschedulable", "SchedulingGated", "SchedulerError"] = "Unschedulable"
+    if not decision.is_fit_error:
+        kind = "SchedulingGated" if decision.is_gated else "SchedulerError"
+    return Stop(
+        kind=kind, message=decision.error or "", template=template, reasons=dict(reasons.most_common()), stranded=stranded,
+        shortages=tuple(sorted(shortages, key=lambda shortage: -shortage.nodes)), out_of_reach=out_of_reach,
+    )  # fmt: skip
 
 
 # --- the whole answer -----------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from ...api.view import (
     Amount,
     BulletList,
     Column,
+    Item,
     MapSide,
     NodeMap,
     Paragraph,
@@ -44,9 +45,8 @@ from ...simulation.nodesbyuse import grouped, labels_of, pods_on
 from ...simulation.summary import UNITS
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
-from .answer import CapacityDocument, CopyShortage, Counted, Headroom, PendingPods, PlacedTemplate, Stop, count_copies
-from .options import CapacityOptions, NewNodesOptions
-from .question import READ_KINDS, CapacityQuestion, asked, limit_of
+from .answer import READ_KINDS, CapacityDocument, CapacityQuestion, Counted, Counting, Headroom, PendingPods, PlacedTemplate, Stop, asked
+from .options import CapacityOptions
 
 MOST_NODES = 20
 """How many nodes short text lists at most."""
@@ -74,22 +74,25 @@ class CapacityResult(Result):
     @property
     def ok(self) -> bool:
         """Whether as many fit as were asked for; without such a number, whether any fits."""
-        return self.counted.fits >= (self.wanted or 1)
+        return self.fits >= (self.wanted or 1)
 
     @property
     def fits(self) -> int:
         """How many copies fit, of all templates together."""
-        return self.counted.fits
+        return sum(self.templates.values())
 
     @property
     def templates(self) -> dict[str, int]:
         """Template -> how many copies of it fit."""
         return {placed.name: placed.fits for placed in self.counted.placed}
 
-    @property
+    @cached_property
     def nodes(self) -> dict[str, int]:
         """Node -> copies on it, for nodes that have any; most copies first."""
-        return self.counted.nodes
+        total: Counter[str] = Counter()
+        for placed in self.counted.placed:
+            total.update(placed.nodes)
+        return dict(total.most_common())
 
     @cached_property
     def zone_of(self) -> Mapping[str, str]:
@@ -99,10 +102,9 @@ class CapacityResult(Result):
     @property
     def zones(self) -> dict[str, int]:
         """Zone -> copies on its nodes; empty if no node has a zone."""
-        found = Counter(dict.fromkeys((zone for zone in self.zone_of.values() if zone), 0))
-        for node, number in self.nodes.items():
-            if any(self.zone_of.values()):
-                found[self.zone_of.get(node, "")] += number
+        found = Counter(dict.fromkeys(filter(None, self.zone_of.values()), 0))
+        for node, number in self.nodes.items() if found else ():
+            found[self.zone_of.get(node, "")] += number
         return dict(found)
 
     @property
@@ -128,8 +130,8 @@ class CapacityResult(Result):
     def document(self) -> CapacityDocument:
         counted = self.counted
         return CapacityDocument(
-            warnings=self.told_warnings(), release=self.release, fits=counted.fits, wanted=self.wanted,
-            templates=counted.placed, nodes=counted.nodes, zones=self.zones, stop=counted.stop,
+            warnings=self.told_warnings(), release=self.release, fits=self.fits, wanted=self.wanted,
+            templates=counted.placed, nodes=self.nodes, zones=self.zones, stop=counted.stop,
             headroom=self.headroom, excluded_nodes=self.excluded, pending=PendingPods(counted.pending, counted.still_waiting),
             evicted=counted.evicted,
         )  # fmt: skip
@@ -147,14 +149,22 @@ class CapacityResult(Result):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
+def loaded_of(where: str, part: Part, given: Input, observer: Observer) -> tuple[str, Loaded]:
+    """A file, a manifest or an object, with the words for where it is from: *where* unless it is a file."""
+    if isinstance(part, str | os.PathLike):
+        where, found = os.fspath(part), given.load(part, READ_KINDS)
+    elif isinstance(part, KubeObject):
+        found = Loaded((part,))
+    else:
+        found = load_documents([Document(part, where)], defaults=given.defaults, raw_kinds=READ_KINDS)
+    observer.noticed(found.warnings)
+    return where, found
+
+
 def question_of(given: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
     """The question to *given*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
-    templates = [_loaded(number, part, given, observer) for number, part in enumerate(parts_of("pod", options.pod), 1)]
-    return asked(
-        given.scenario, templates, given.spec, ratio=options.ratio, limit=limit_of(options.pods, options.max_limit),
-        exclude=options.exclude_nodes, gone=isinstance(options, NewNodesOptions) and options.gone, pending_first=options.pending_first,
-        order=given.order, defaults=given.defaults,
-    )  # fmt: skip
+    parts = enumerate(parts_of("pod", options.pod), 1)
+    return asked(given, options, [loaded_of(f"pod {number}", part, given, observer) for number, part in parts])
 
 
 @asked_by(CapacityOptions, "cluster", "pod", "scheduler")
@@ -174,7 +184,7 @@ def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT
     observer.ready(given, None if options.pending_first else {f"Pod {pod.key}" for pod in question.pods})
     tell_left_out(given, options, observer)
     with observer.counting(question.limit, "counting", "copies") as progress:
-        counted = count_copies(question, given.engine, lambda done: progress(done, ""))
+        counted = Counting(question, given.engine, lambda done: progress(done, "")).count()
     nodes = question.scenario.nodes
     names = [node.name for node in nodes]
     there = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
@@ -184,59 +194,43 @@ def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT
     return CapacityResult(given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings)
 
 
-def _loaded(number: int, part: Part, given: Input, observer: Observer) -> tuple[str, Loaded]:
-    """A template, with the words for where it is from."""
-    where = f"pod {number}"
-    if isinstance(part, str | os.PathLike):
-        where, found = os.fspath(part), given.load(part, READ_KINDS)
-    elif isinstance(part, KubeObject):
-        found = Loaded((part,))
-    else:
-        found = load_documents([Document(part, where)], defaults=given.defaults, raw_kinds=READ_KINDS)
-    observer.noticed(found.warnings)
-    return where, found
-
-
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
 def _verdict(found: CapacityResult) -> str:
     """The count in one sentence, with what stops the next copy."""
     fits, wanted = found.fits, found.wanted
-    names = [quoted(placed.name) for placed in found.counted.placed]
-    of = f" of {' and '.join(names)}"
+    of = f" of {' and '.join(map(quoted, found.templates))}"
     if wanted is not None and fits >= wanted:
         return f"All {wanted:,} copies{of} fit." if wanted > 1 else f"A copy{of} fits."
-    if wanted is not None:
-        return f"Only {fits:,} of the {wanted:,} copies{of} fit{_then(found)}."
-    if not fits:
-        return f"No copy{of} fits{_then(found)}."
-    return f"{count_of(fits, 'more copy', 'more copies')}{of}{' fit' + 's' * (fits == 1)}{_then(found)}."
-
-
-def _then(found: CapacityResult) -> str:
-    """What stops the next copy, in a few words."""
-    stop, then = found.stop, "then " if found.fits else ""
+    # What stops the next copy, in a few words.
+    stop, then = found.stop, "then " if fits else ""
     if stop.kind == "LimitReached":
-        return ", as many as were to be counted"
-    if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
+        why = ", as many as were to be counted"
+    elif stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        return f"; {then}{short_name(first.resource)}{used_up(first.resource)} on {count_of(first.nodes, 'node')}"
-    if stop.kind == "Unschedulable" and stop.reasons:
+        why = f"; {then}{short_name(first.resource)}{used_up(first.resource)} on {count_of(first.nodes, 'node')}"
+    elif stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        return f"; {then}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
-    return f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
+        why = f"; {then}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
+    else:
+        why = f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
+    if wanted is not None:
+        return f"Only {fits:,} of the {wanted:,} copies{of} fit{why}."
+    if not fits:
+        return f"No copy{of} fits{why}."
+    return f"{count_of(fits, 'more copy', 'more copies')}{of}{' fit' + 's' * (fits == 1)}{why}."
 
 
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
-    for placed in found.counted.placed:
-        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", WIDE)
-    for placed in found.counted.placed:
+    stop, counted = found.stop, found.counted
+    for placed in counted.placed:
+        yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", WIDE)
+    for placed in counted.placed:
         yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
     yield ""
-    stop, counted = found.stop, found.counted
     yield f"Termination reason: {stop.kind}: {stop.message}"
-    yield from stop_lines(stop)
+    yield from _stop_lines(stop)
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
         yield f"{count_of(counted.pending, 'pod')} that were pending got a node before the copies{left}"
@@ -247,40 +241,45 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
 
 
 def _sections(found: CapacityResult) -> Iterator[Section]:
-    stop, alone = found.stop, len(found.counted.placed) == 1
+    stop, counted, zones = found.stop, found.counted, found.zones
     yield block(*_paragraphs(found))
-    message, lines = on_page(stop.message, look=""), BulletList(items=list(stop_lines(stop)))
+    rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
+    reasons = Table("reasons", (Column("reason", "name"), Column("nodes", "count"), bar("near")), rows, forms=SEEN if rows else ())
     several = on_page("A node can have several." if stop.reasons else "")
-    yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
+    stops: list[Item] = [*on_page(stop.message, look=""), BulletList(items=list(_stop_lines(stop))), reasons, *several]
+    yield Section("What stops the next copy", stops)
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
-    yield Section("What is left", [_headroom(found)], lead if alone else "")
-    yield Section("Where the copies go", [_map(found), _zones(found)])
+    yield Section("What is left", [_headroom(found)], lead if len(counted.placed) == 1 else "")
+    names, copies = [node.name for node in found.cluster], found.nodes
+    states = [TAKES if name in copies else "" for name in names]
+    words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
+    before = MapSide("before", counted.before.uses(names), found.pods_before)
+    after = MapSide("with all copies", counted.after.uses(names), found.pods_after, states, words)
+    nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
+    rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
+    columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
+    by_zone = Table("zones", columns, rows, forms=SEEN if rows else (), caption="Copies by zone")
+    yield Section("Where the copies go", [nodes, by_zone])
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
-    yield Section("Evicted to make room", [_evicted(found.counted.evicted)])
-    requested = (f"{one.name} ({one.kind} in namespace {one.namespace}): {requests_told(one)}"
-                 for one in found.counted.placed)  # fmt: skip
+    pair = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
+    yield Section("Evicted to make room", [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms=PAGE)])
+    requested = (f"{one.name} ({one.kind} in namespace {one.namespace}): {_requests(one)}" for one in counted.placed)
     left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
     yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
 
 
-def _map(found: CapacityResult) -> NodeMap:
-    names, copies = [node.name for node in found.cluster], found.nodes
-    states = [TAKES if name in copies else "" for name in names]
-    words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
-    before = MapSide("before", found.counted.before.uses(names), found.pods_before)
-    after = MapSide("with all copies", found.counted.after.uses(names), found.pods_after, states, words)
-    return NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
-
-
-def requests_told(placed: PlacedTemplate) -> str:
+def _requests(placed: PlacedTemplate) -> str:
     """What a copy requests, exact."""
-    return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number) or "nothing"
+    return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items()) or "nothing"
 
 
-def stop_lines(stop: Stop) -> Iterator[str]:
+def _stop_lines(stop: Stop) -> Iterator[str]:
     """What has run out, and what is free where no copy can use it."""
-    yield from map(_short, stop.shortages)
+    for one in stop.shortages:
+        names = listed([*one.examples, *[""] * (one.nodes - len(one.examples))], len(one.examples))
+        left = f"; {rounded(one.resource, one.left)} left there in all" if one.left else ""
+        yield f"{short_name(one.resource)}{used_up(one.resource)} on {count_of(one.nodes, 'node')}: {names}{left}"
     stranded, beyond = "Stranded on nodes that lack something else", "Out of reach on nodes that reject the pod"
     for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
         found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
@@ -288,20 +287,7 @@ def stop_lines(stop: Stop) -> Iterator[str]:
             yield f"{what}: {', '.join(found)}"
 
 
-def _short(shortage: CopyShortage) -> str:
-    names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
-    left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
-    return f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{left}"
-
-
 # --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _reasons(stop: Stop) -> Table:
-    most = max(stop.reasons.values(), default=1)
-    columns = (Column("reason", "name"), Column("nodes", "count"), bar("near"))
-    rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
-    return Table("reasons", columns, rows, forms=SEEN if rows else ())
 
 
 def _headroom(found: CapacityResult) -> Table:
@@ -323,19 +309,11 @@ def _headroom(found: CapacityResult) -> Table:
     return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
 
 
-def _zones(found: CapacityResult) -> Table:
-    zones = found.zones
-    most = max(1, *zones.values()) if zones else 1
-    columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
-    rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    return Table("zones", columns, rows, forms=SEEN if rows else (), caption="Copies by zone")
-
-
 def _nodes(found: CapacityResult) -> Table:
     """Every node with what is free on it."""
     before, after, placed = found.counted.before, found.counted.after, found.counted.placed
     several = placed if len(placed) > 1 else ()
-    asked_for = {PODS, *(name for one in placed for name, number in one.requests.items() if number)}
+    asked_for = {PODS, *(name for one in placed for name in one.requests)}
     earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
     columns = [
         Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
@@ -364,17 +342,11 @@ def _nodes(found: CapacityResult) -> Table:
 def _fullest(found: CapacityResult) -> Table:
     """The nodes with most copies."""
     several = found.counted.placed if len(found.counted.placed) > 1 else ()
-    columns = ("node", "zone", "copies", *(placed.name for placed in several))
+    columns = [Column(name) for name in ("node", "zone", "copies", *(placed.name for placed in several))]
     rows = [
         [node, found.zone_of.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in several)]
         for node, number in found.nodes.items()
     ]
     return Table(
-        "fullest", list(map(Column, columns)), rows, noun="node with copies", several="nodes with copies", most=MOST_NODES,
-        forms=("table",) if rows else (),
+        "fullest", columns, rows, noun="node with copies", several="nodes with copies", most=MOST_NODES, forms=("table",) if rows else (),
     )  # fmt: skip
-
-
-def _evicted(evicted: Mapping[str, str]) -> Table:
-    columns = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
-    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=PAGE if evicted else ())

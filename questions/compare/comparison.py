@@ -105,19 +105,19 @@ def losses(moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str
 
     *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and for whom.
     """
-    pods = tuple(_loss(pod, node, why.get(pod), loser, evicted.get(pod)) for pod, node in moved)
-    return Losses(pods, tuple(LossReason(*counted) for counted in Counter(loss.reason for loss in pods).most_common()))
-
-
-def _loss(pod: str, node: str, why: Told | None, loser: str, evicted_for: str | None) -> Loss:
-    if evicted_for is not None:
-        return Loss(pod, node, EVICTED, f"evicted to make room for {evicted_for}")
-    if why is None:
-        return Loss(pod, node, NO_ROOM, "")
-    cause, error = why
-    if cause.kind == PREDICATE and cause.side == loser:
-        return Loss(pod, node, main_reason(cause.text.split("; "), error, cause.rule), error or cause.text)
-    return Loss(pod, node, {SAMPLING: UNSEEN, ERROR: FAULT, GATED: GATES}.get(cause.kind, NO_ROOM), error or cause.text)
+    pods = []
+    for pod, node in moved:
+        reason, text = NO_ROOM, ""
+        if pod in evicted:
+            reason, text = EVICTED, f"evicted to make room for {evicted[pod]}"
+        elif pod in why:
+            cause, error = why[pod]
+            text = error or cause.text
+            reason = {SAMPLING: UNSEEN, ERROR: FAULT, GATED: GATES}.get(cause.kind, NO_ROOM)
+            if cause.kind == PREDICATE and cause.side == loser:
+                reason = main_reason(cause.text.split("; "), error, cause.rule)
+        pods.append(Loss(pod, node, reason, text))
+    return Losses(tuple(pods), tuple(LossReason(*counted) for counted in Counter(loss.reason for loss in pods).most_common()))
 
 
 def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> str:
@@ -303,25 +303,23 @@ class Agreement:
     def add(self, one: Decision, other: Decision) -> Literal["same"] | Verdict:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
         ours, theirs, counts = best(one), best(other), self.counts
-        found = self._verdict(one, other, ours, theirs)
+        found: Literal["same"] | Verdict = SAME
+        if one.is_gated != other.is_gated:
+            found = GATED
+        elif decided(one) != decided(other):
+            found = EQUALLY_GOOD if _holds(self.first, ours, other.host) else DIFFERENT
+            if _holds(self.second, theirs, one.host):
+                counts["equal_for_both" if found == EQUALLY_GOOD else "equal_for_second_alone"] += 1
         counts[found] += 1
         fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
         counts["errors"] += found == SAME and fails
-        counts["same_feasible"] += self._are_same(one.details.feasible_rows, self._of_first(other.details.feasible_rows))
+        # The same nodes fit, or are best, in whatever order.
+        fitting, others = one.details.feasible_rows, self._of_first(other.details.feasible_rows)
+        counts["same_feasible"] += np.array_equal(fitting, others) or np.array_equal(self._marked(fitting), self._marked(others))
         theirs = self._of_first(theirs)
-        are_same = self._are_same(ours, theirs)
+        are_same = np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
         counts["same_best"] += are_same
         counts["best_within"] += are_same or (bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all()))
-        return found
-
-    def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
-        if one.is_gated != other.is_gated:
-            return GATED
-        if decided(one) == decided(other):
-            return SAME
-        found: Verdict = EQUALLY_GOOD if _holds(self.first, ours, other.host) else DIFFERENT
-        if _holds(self.second, theirs, one.host):
-            self.counts["equal_for_both" if found == EQUALLY_GOOD else "equal_for_second_alone"] += 1
         return found
 
     def _of_first(self, rows: Rows) -> Rows:
@@ -332,10 +330,6 @@ class Agreement:
             found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
             self._version, self._rows = version, None if np.array_equal(found, np.arange(len(found))) else found
         return rows if self._rows is None else self._rows.take(rows)
-
-    def _are_same(self, ours: Rows, theirs: Rows) -> bool:
-        """Whether these are the same nodes, in whatever order."""
-        return np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
 
     def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it does not have."""
@@ -394,18 +388,17 @@ class Comparison:
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> ComparisonDocument:
         """Everything."""
+        configurations = []
+        for side in self.sides:
+            simulation, engine = side.simulation, side.engine
+            configurations.append(ComparedConfiguration(
+                side.name, self.texts.get(side.name, ""), engine.release.version, summarise(simulation),
+                fragmentation(engine, simulation.scenario.pending), nodes_by_use(engine),
+                {key: outcome.host for key, outcome in simulation.outcomes.items()}, dict(simulation.evicted),
+            ))  # fmt: skip
         return ComparisonDocument(
             warnings=warnings, mode=self.mode, same=self.same, pods=len(self.sides[0].simulation.outcomes), decisions=self.cycles,
-            configurations=tuple(map(self._configuration, self.sides)), against=tuple(map(self._against, self.sides[1:])),
-            differences=tuple(self.differences),
-        )  # fmt: skip
-
-    def _configuration(self, side: Side) -> ComparedConfiguration:
-        simulation, engine = side.simulation, side.engine
-        return ComparedConfiguration(
-            side.name, self.texts.get(side.name, ""), engine.release.version, summarise(simulation),
-            fragmentation(engine, simulation.scenario.pending), nodes_by_use(engine),
-            {key: outcome.host for key, outcome in simulation.outcomes.items()}, dict(simulation.evicted),
+            configurations=tuple(configurations), against=tuple(map(self._against, self.sides[1:])), differences=tuple(self.differences),
         )  # fmt: skip
 
     def _against(self, side: Side) -> ConfigurationPair:
@@ -421,6 +414,14 @@ class Comparison:
         causes = (found.causes[name] for found in differing)
         counts = Counter((one.verdict, one.kind, one.rule, one.side if one.kind != SCORE else None) for one in causes)
 
+        first_difference = None
+        if differing:  # in mode free all later ones may follow from it
+            one = differing[0]
+            cause = one.causes[name]
+            why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
+            hosts = one.decisions[leader.name].host, one.decisions[name].host
+            first_difference = FirstDifference(one.pod, one.number, one.retry, *hosts, cause.verdict, why)
+
         def losses_of(hosts: Mapping[str, str], loser: Side) -> Losses:
             why = {found.pod: (found.causes[name], found.decisions[loser.name].error or "") for found in differing}
             return losses(hosts.items(), why, loser.name, loser.simulation.evicted)
@@ -432,23 +433,15 @@ class Comparison:
             second_alone=tuple(ComparedPod(key, None, host) for key, host in gained.items()),
             gated=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
             lost=losses_of(lost, side), gained=losses_of(gained, leader),
-            first_difference=_first_difference(differing[0], leader.name, name) if differing else None,
-            differing_decisions=len(differing), agreement=self.agreements[name].record(),
+            first_difference=first_difference, differing_decisions=len(differing), agreement=self.agreements[name].record(),
             causes=tuple(CauseCount(*cause, cycles) for cause, cycles in counts.most_common()),
         )  # fmt: skip
-
-
-def _first_difference(found: DifferingCycle, first: str, second: str) -> FirstDifference:
-    """The first cycle in which both decide on the same state and not the same; in mode free all later ones may follow from it."""
-    cause, one, other = found.causes[second], found.decisions[first].host, found.decisions[second].host
-    why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
-    return FirstDifference(found.pod, found.number, found.retry, one, other, cause.verdict, why)
 
 
 def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -> DifferingCycle:
     outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
     nodes = nodes_of(*outcomes.values())
-    views = {side.name: SideView.of(side, step.decisions[side.name], nodes) for side in step.sides}
+    views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
     first = views[step.sides[0].name]
     causes = {name: DifferenceCause(*astuple(cause_of(first, views[name])), verdict=verdict) for name, verdict in verdicts.items()}
     told = {

@@ -46,7 +46,7 @@ from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
 from .options import DrainOptions
 from .plan import ORDERS, DrainDocument, DrainEviction, DrainMove, Occupancy, before_and_after, matcher, nodes_asked, planned
-from .trial import VOLUMES, engines_like, settle
+from .trial import VOLUMES, settle
 
 MOST_REASONS = 10
 """Of those against nodes that short text lists."""
@@ -107,6 +107,16 @@ class DrainResult(Result):
 
     def view(self) -> View:
         answer = self.answer
+        # The pods that have to leave, those that are not made again first.
+        found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
+        for one in answer.evictions:
+            if one.replacement is None:
+                found["evicted"].append((one.pod, "for good, as it is not made again"))
+            elif one.waits:
+                found["waits"].append((one.pod, one.reason or one.why or ""))
+        found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
+        title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
+        pods = [PodOutcome(pod, change, why) for change, members in found.items() for pod, why in members]
         return View(
             title=type(self).__name__,
             verdict=_verdict(answer),
@@ -115,7 +125,8 @@ class DrainResult(Result):
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
-            who=_who(answer), next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
+            who=PodOutcomes(title, pods, "evictions"),
+            next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
             sections=list(_sections(self)),
         )  # fmt: skip
 
@@ -139,13 +150,14 @@ def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> D
     observer.ready(given)
     tell_left_out(given, options, observer)
     # A search tries each node in several orders.
-    total, unit = (given.scenario.node_count * len(ORDERS), "tries") if options.auto else (len(asked), "nodes")
+    total, unit = (given.scenario.node_count * ORDERS, "tries") if options.auto else (len(asked), "nodes")
     with without_collection():
         with observer.telling("scheduling"):
-            make_engine = engines_like(given.engine, given.spec, given.scenario)
+            # All schedulers have the same extenders: what is recorded of these is one record.
+            spec = attrs.evolve(given.spec, extenders=tuple(given.engine.extenders))
             left_out = () if options.pending_first else given.scenario.pending
             scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
-            steady = settle(scenario, make_engine, given.spec.scheduler_names, given.order)
+            steady = settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names, given.order)
             steady = attrs.evolve(steady, left_out=len(left_out))
         with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
@@ -162,23 +174,16 @@ def _verdict(answer: DrainDocument) -> str:
     summary = answer.summary
     if answer.gone:
         return f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
-    can, asked = f"{summary.can:,}", f"{summary.asked:,}"
+    takes = "; no pod has to move" if summary.can else ""
+    if summary.can and summary.evictions:
+        takes = f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
-        return f"{node}{' can go' if summary.can else ' cannot go'}{_takes(answer)}."
+        return f"{node}{' can go' if summary.can else ' cannot go'}{takes}."
     if summary.can == summary.asked:
-        return f"{('Both' if summary.asked == 2 else f'All {asked}')} nodes can go together{_takes(answer)}."
-    only = "" if answer.searched else "Only " if summary.can else ""
-    together = " together" if summary.can > 1 else ""
-    return f"{only}{can if summary.can else 'None'} of {asked} nodes can go{together}{_takes(answer)}."
-
-
-def _takes(answer: DrainDocument) -> str:
-    """What has to happen for it."""
-    summary = answer.summary
-    if not (summary.can and summary.evictions):
-        return "; no pod has to move" if summary.can else ""
-    return f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
+        return f"{'Both' if summary.asked == 2 else f'All {summary.asked:,}'} nodes can go together{takes}."
+    can = f"{'' if answer.searched else 'Only '}{summary.can:,}" if summary.can else "None"
+    return f"{can} of {summary.asked:,} nodes can go{' together' if summary.can > 1 else ''}{takes}."
 
 
 def _sections(found: DrainResult) -> Iterator[Section]:
@@ -195,10 +200,30 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         placed = answer.summary.placed_before
         first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
         yield Section("Before and after", [*first, _map(found, found.occupancy)])
-    yield Section("Who moves where", [_evictions(answer)], "In this order; pods of one round leave at the same time.")
-    yield Section("Pods that stay on nodes that go", [_staying(answer)])
+    # In the order in which pods leave.
+    by_others = PAGE if any(one.by for one in answer.evictions) else ()
+    columns = (
+        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=DATA),
+        Column("by", forms=DATA), Column("replacement", forms=DATA), Column("from", "name", filter=True, forms=SEEN),
+        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=PAGE),
+        Column("round", "count", forms=PAGE), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
+        Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
+    )  # fmt: skip
+    rows = [_eviction(one) for one in answer.evictions]
+    forms = (*(() if not rows else WIDE if answer.searched else TEXT), "page", "data")
+    evictions = Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
+    yield Section("Who moves where", [evictions], "In this order; pods of one round leave at the same time.")
+    stay = (
+        Column("pod that stays", "name", forms=WIDE), Column("pod", "name", forms=PAGE), Column("node", "name", filter=True),
+        Column("why", filter=True),
+    )  # fmt: skip
+    rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
+    yield Section("Pods that stay on nodes that go", [Table("staying", stay, rows, noun="pod", forms=("wide", "page") if rows else ())])
+    names = ("budget", "allows", "evicted", "fewest left")
+    bounds = [Column(name, "count" if at else "name") for at, name in enumerate(names)]
+    rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
-    yield Section("Disruption budgets", [_budgets(answer)], lead)
+    yield Section("Disruption budgets", [Table("budgets", bounds, rows, noun="budget", forms=SEEN if rows else ())], lead)
 
 
 def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
@@ -211,19 +236,6 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
     ]
     colours = {state: colour for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD)) if state in states}
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
-
-
-def _who(answer: DrainDocument) -> PodOutcomes:
-    """The pods that have to leave, those that are not made again first."""
-    found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
-    for one in answer.evictions:
-        if one.replacement is None:
-            found["evicted"].append((one.pod, "for good, as it is not made again"))
-        elif one.waits:
-            found["waits"].append((one.pod, one.reason or one.why or ""))
-    found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
-    title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
-    return PodOutcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
@@ -298,42 +310,13 @@ def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
     return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else ())
 
 
-def _evictions(answer: DrainDocument) -> Table:
-    """In the order in which pods leave."""
-    by_others = PAGE if any(one.by for one in answer.evictions) else ()
-    columns = (
-        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=DATA),
-        Column("by", forms=DATA), Column("replacement", forms=DATA), Column("from", "name", filter=True, forms=SEEN),
-        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=PAGE),
-        Column("round", "count", forms=PAGE), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
-        Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
-    )  # fmt: skip
-    rows = [_eviction(one) for one in answer.evictions]
-    text = () if not rows else WIDE if answer.searched else TEXT
-    forms = (*text, "page", "data")
-    return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
-
-
 def _eviction(one: DrainEviction) -> list[Any]:
     new = one.replacement
     outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
-    why = f"preempted by {one.by}" if one.by else outcome if outcome in (GONE, WAITS) else None
-    why = f"{WAITS}: {one.reason}" if one.reason and not one.by else why
+    why = outcome if outcome in (GONE, WAITS) else None
+    if one.by:
+        why = f"preempted by {one.by}"
+    elif one.reason:
+        why = f"{WAITS}: {one.reason}"
     renamed = new if new != one.pod else None
     return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by, one.why]
-
-
-def _staying(answer: DrainDocument) -> Table:
-    """Pods that stay on nodes that go."""
-    columns = (
-        Column("pod that stays", "name", forms=WIDE), Column("pod", "name", forms=PAGE), Column("node", "name", filter=True),
-        Column("why", filter=True),
-    )  # fmt: skip
-    rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
-    return Table("staying", columns, rows, noun="pod", forms=("wide", "page") if rows else ())
-
-
-def _budgets(answer: DrainDocument) -> Table:
-    columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("fewest left", "count"))
-    rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
-    return Table("budgets", columns, rows, noun="budget", forms=SEEN if rows else ())

@@ -9,11 +9,10 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.meaning.labels import ZONES, Matcher, SelectorError, everything, parse_selector, zone_of
+from ...api.meaning.labels import ZONES, Matcher, SelectorError, parse_selector, zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Names, Record, field, says
-from ...core.arrays.types import Floats
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
 from ...simulation.nodesbyuse import FreeRoom
@@ -54,7 +53,7 @@ def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node
     wanted, cannot = list(nodes), dict[str, str]()
     while True:
         trial = steady.trial(recreates_bare=flags.recreate_bare)
-        refused = _refused(trial, wanted, flags)
+        refused = trial.refused(wanted, flags)
         wanted = [name for name in wanted if name not in refused]
         failed = empty_all(trial, wanted, flags, on_node)
         cannot |= refused | failed
@@ -64,72 +63,38 @@ def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node
         wanted = [name for name in wanted if name not in failed]
 
 
-def _refused(trial: DrainTrial, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
-    """Those of *nodes* from which nothing is evicted at all, and why."""
-    return {name: why for name in nodes if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
-
-
-def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = ignored) -> dict[str, str]:
+def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode) -> dict[str, str]:
     """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
     failed: dict[str, str] = {}
     for name in nodes:
         trial.cordon(name)
     for name in nodes:
         on_node(name)
-        why = try_node(trial, name, flags)
-        if why is not None:
-            failed[name] = why
+        try:
+            with trial.run.savepoint() as point:
+                trial.empty(name, flags.sort(trial.pods_on(name)).leaving, asks_budgets=not flags.disable_eviction)
+                point.keep()
+        except NotDrainable as error:
+            failed[name] = str(error)
             trial.uncordon(name)
     return failed
-
-
-def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
-    """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
-    try:
-        with trial.run.savepoint() as point:
-            trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
-            point.keep()
-    except NotDrainable as error:
-        return str(error)
-    return None
 
 
 # --- a search -------------------------------------------------------------------------------------------------------
 
 
-CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 """The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
-KEPT = "stays, as --keep wants"
 
 
-@attrs.frozen(kw_only=True)
-class DrainWish:
-    """Which nodes may go, and how many of them have to stay."""
-
-    keep: int = 0
-    zone: str | None = None
-    selector: Matcher = everything
-
-    def chooses(self, node: Node) -> bool:
-        """Whether *node* is in the zone and has the labels."""
-        return self.selector(node.labels) and (self.zone is None or zone_of(node.labels) == self.zone)
-
-    def may_go(self, node: Node) -> bool:
-        """Whether a search may choose *node*. Nodes of the control plane always stay."""
-        marks = {*node.labels, *(taint.key for taint in node.spec.taints)}
-        return self.chooses(node) and marks.isdisjoint(CONTROL_PLANE)
-
-
-def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> Verification:
-    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
-    names = [node.name for node in steady.nodes if wish.may_go(node)]
+def find(steady: SteadyState, names: Sequence[str], keep: int, flags: DrainFlags, on_node: OnNode) -> Verification:
+    """The largest set among *names* that one of :func:`orders` leads to, with all others that can go too; *keep* of them stay at least."""
     trial = steady.trial(recreates_bare=flags.recreate_bare)
-    refused = _refused(trial, names, flags)
-    candidates = [name for name in names if name not in refused]
-    most = max(len(names) - max(wish.keep, len(refused)), 0)
+    refused = trial.refused(names, flags)
+    most = max(len(names) - max(keep, len(refused)), 0)
     search = DrainSearch(steady, flags, most, on_node)
-    orders = [order(trial, candidates) for order in ORDERS]
-    tries = sorted(((search.empty((), names), names) for names in orders), key=lambda found: -len(found[0][0]))
+    tried = orders(trial, [name for name in names if name not in refused])
+    tries = sorted(((search.empty((), order), order) for order in tried), key=lambda found: -len(found[0][0]))
     best, verification = tries[0][1], search.verified(*tries[0][0])
     for (went, failed), order in tries[1:]:
         if len(went) > len(verification.can) and len((other := search.verified(went, failed)).can) > len(verification.can):
@@ -164,7 +129,7 @@ class DrainSearch:
             if name in trial.cordoned:
                 continue
             if len(went) == self.most:
-                failed[name] = KEPT
+                failed[name] = "stays, as --keep wants"
             else:
                 failed |= empty_all(trial, [name], self.flags, self.on_node)
                 went += [] if name in failed else [name]
@@ -174,38 +139,22 @@ class DrainSearch:
 # --- orders ---------------------------------------------------------------------------------------------------------
 
 
-def _use(trial: DrainTrial, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
+ORDERS = 3
+"""How many orders a search tries."""
+
+
+def orders(trial: DrainTrial, names: Sequence[str]) -> list[list[str]]:
+    """The nodes by the share of their scarcest resource that is in use, by how much their pods request of all that the cluster has, and
+    by how much they have of the scarce resources."""
     table = trial.engine.fresh_table()
     rows = np.array([table.row_of[name] for name in names], np.intp)
     has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
     requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T
     total = np.maximum(has.sum(axis=0), 1.0)
-    return requested / total, has / total
-
-
-def emptiest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
-    """The nodes by the share of their scarcest resource that is in use."""
-    requested, has = _use(trial, names)
-    return _sorted(names, np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0))
-
-
-def cheapest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
-    """The nodes by how much their pods request of all that the cluster has."""
-    return _sorted(names, _use(trial, names)[0].sum(axis=1))
-
-
-def smallest(trial: DrainTrial, names: Sequence[str]) -> list[str]:
-    """The nodes by how much they have of the scarce resources."""
-    requested, has = _use(trial, names)
-    return _sorted(names, (has * requested.sum(axis=0)).sum(axis=1))
-
-
-ORDERS: tuple[Callable[[DrainTrial, Sequence[str]], list[str]], ...] = (emptiest, cheapest, smallest)
-
-
-def _sorted(names: Sequence[str], cost: Floats) -> list[str]:
-    return [names[number] for number in np.argsort(cost, kind="stable").tolist()]
+    requested, has = requested / total, has / total
+    scarcest = np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0)
+    costs = (scarcest, requested.sum(axis=1), (has * requested.sum(axis=0)).sum(axis=1))
+    return [[names[number] for number in np.argsort(cost, kind="stable").tolist()] for cost in costs]
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -302,12 +251,6 @@ Plan = tuple[DrainDocument, tuple[EvictedPod, ...]]
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> Plan:
-    """As many nodes as can be found that can go together."""
-    asked = tuple(node.name for node in steady.nodes if wish.may_go(node))
-    return _plan(steady, asked, find(steady, wish, flags, on_node), searched=True)
-
-
 def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> Plan:
     trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
@@ -352,15 +295,8 @@ def before_and_after(steady: SteadyState, answer: DrainDocument, evictions: Iter
 # --- what is asked --------------------------------------------------------------------------------------------------
 
 
-def wish_of(options: DrainOptions) -> DrainWish:
-    """Which nodes may go."""
-    return DrainWish(
-        keep=options.keep, zone=options.zone, selector=matcher(options.called("node_selector"), options.node_selector)
-    )  # fmt: skip
-
-
 def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]:
-    """The names of the nodes that are asked about; nodes that are looked for have no names.
+    """The names of the nodes that are asked about, or that a search may choose: none of the control plane.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
     """
@@ -373,28 +309,29 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
     if not (options.nodes or options.auto or is_choice):
         choices = f"{called('zone')}, {called('node_selector')} or {called('auto')}"
         raise UnknownNameError(f"node: expected the names of nodes, {choices}, got none")
-    wish = wish_of(options)
-    if options.zone is not None:
-        zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
-        if options.zone not in zones:
-            wanted = f"expected one of {', '.join(zones)}" if zones else "expected nodes with a zone, of which there are none"
-            raise UnknownNameError(f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}')
+    selects = matcher(called("node_selector"), options.node_selector)
+    zones = sorted({zone for node in nodes if (zone := zone_of(node.labels))})
+    if options.zone is not None and options.zone not in zones:
+        wanted = f"expected one of {', '.join(zones)}" if zones else "expected nodes with a zone, of which there are none"
+        raise UnknownNameError(f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}')
     known = {node.name for node in nodes}
     for name in options.nodes:
         if name not in known:
             raise UnknownNameError(f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, known)}')
-    if options.auto or options.nodes:
+    if options.nodes:
         return tuple(dict.fromkeys(options.nodes))
-    chosen = tuple(node.name for node in nodes if wish.chooses(node))
+    chosen = [node for node in nodes if selects(node.labels) and options.zone in (None, zone_of(node.labels))]
+    if options.auto:
+        return tuple(one.name for one in chosen if CONTROL_PLANE.isdisjoint((*one.labels, *(taint.key for taint in one.spec.taints))))
     if not chosen:
         raise UnknownNameError(f'{called("node_selector")}: got "{options.node_selector}", which chooses no node')
-    return chosen
+    return tuple(node.name for node in chosen)
 
 
 def planned(options: DrainOptions, asked: tuple[str, ...], steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> Plan:
     """Which of the nodes *asked* about, or that a search may choose, can go; or what becomes of the pods where they are gone at once."""
     if options.auto:
-        return search_for(steady, wish_of(options), flags, on_node)
+        return _plan(steady, asked, find(steady, asked, options.keep, flags, on_node), searched=True)
     if not options.gone:
         return _plan(steady, asked, verify(steady, asked, flags, on_node))
     trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)

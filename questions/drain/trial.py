@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
@@ -19,15 +19,13 @@ from ...api.objects import (
 )
 from ...api.words import listed
 from ...core.decision.decision import Decision
-from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
-from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
 from ...simulation.edits import cordoned
-from ...simulation.explain.faileddemands import VolumeDemands
+from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order
@@ -54,12 +52,6 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
 
 
 # --- generic ephemeral volumes --------------------------------------------------------------------------------------
-
-
-def own_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
-    """The claims of *pod*'s generic ephemeral volumes that are there, if the release has such volumes: they go with the pod."""
-    found = (engine.listings.claims.get(claim.key) for claim in volume_claims(pod, engine))
-    return [claim for claim in found if claim is not None]
 
 
 def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
@@ -131,6 +123,10 @@ class DrainTrial:
         """The pods on a node, in the order in which the API lists them."""
         return sorted(self.engine.pods_on(node), key=lambda pod: pod.key.split("/"))
 
+    def refused(self, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
+        """Those of *nodes* from which nothing is evicted at all, and why."""
+        return {name: why for name in nodes if (why := flags.sort(self.pods_on(name)).refusal) is not None}
+
     def cordon(self, name: str) -> None:
         """Let no more pods come to a node, until :meth:`uncordon`."""
         node = self.engine.node(name)
@@ -144,32 +140,29 @@ class DrainTrial:
 
     def empty(self, node: str, pods: Sequence[Pod], *, asks_budgets: bool) -> None:
         """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises :class:`NotDrainable` if that fails."""
-        left = list(pods)
-        while left:
-            left = self._round(node, left, asks_budgets)
-
-    def _round(self, node: str, pods: Sequence[Pod], asks_budgets: bool) -> list[Pod]:
-        """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
-        self.engine.on_undo(setattr, self, "rounds", self.rounds)
-        self.rounds += 1
-        made: MadeAgain = []
-        left: list[Pod] = []
-        for pod in pods:
-            if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
-                left.append(pod)
-            else:
-                self.leave(pod)
-                made += self.replaced(EvictedPod(pod, node, self.rounds))
-        if len(left) == len(pods):
-            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {listed([pod.key for pod in left])}")
-        self.place(made)
-        return left
+        while pods:
+            self.engine.on_undo(setattr, self, "rounds", self.rounds)
+            self.rounds += 1
+            # Those that budgets let go leave at the same time, and what their owners make instead is placed.
+            made: MadeAgain = []
+            left: list[Pod] = []
+            for pod in pods:
+                if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
+                    left.append(pod)
+                else:
+                    self.leave(pod)
+                    made += self.replaced(EvictedPod(pod, node, self.rounds))
+            if len(left) == len(pods):
+                raise NotDrainable(f"{self.budgets.blocking(left[0])}: {listed([pod.key for pod in left])}")
+            self.place(made)
+            pods = left
 
     def leave(self, pod: Pod) -> None:
         """*pod* is gone, with the claims that were made for it."""
         self.run.delete(pod)
-        for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
-            self.run.delete(claim)
+        for claim in volume_claims(pod, self.engine) if pod.spec.volumes else ():
+            if (known := self.engine.listings.claims.get(claim.key)) is not None:
+                self.run.delete(known)
         if self.engine.has_device_claims(pod):
             give_back(pod, self.run)
         if not pod.is_terminating:
@@ -225,28 +218,19 @@ class DrainTrial:
 
     def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> MadeAgain:
         decision = self.run.cycle(pod, retry=retry)
-        plan = decision.preemption
-        if decision.host is not None and not decision.is_waiting:
-            self._placed(decision, decision.host, eviction)
+        plan, host = decision.preemption, decision.host
+        if host is not None and not decision.is_waiting:
+            if host in self.cordoned:
+                back = f"comes back to {host}, as it tolerates that the node is cordoned"
+                raise NotDrainable(f"{decision.pod.key}, made in place of {eviction.pod.key}, {back}")
+            eviction.to = host
+            self.budgets.give(decision.pod)
+            self.engine.on_undo(self.budgets.give, decision.pod, -1)
             return []
         if plan is None or plan.node is None or (retry and not plan.victims):
             if decision.is_fit_error and not self.stops:
                 eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
-            return self._without_node(eviction, _why(decision, eviction, self.run.engine))
-        return self._preempted(pod, plan)
-
-    def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
-        pod = decision.pod
-        if host in self.cordoned:
-            raise NotDrainable(
-                f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned"
-            )
-        eviction.to = host
-        self.budgets.give(pod)
-        self.engine.on_undo(self.budgets.give, pod, -1)
-
-    def _preempted(self, pod: Pod, plan: Preemption) -> MadeAgain:
-        assert plan.node is not None
+            return self._without_node(eviction, _why(decision, eviction, self.engine))
         made: MadeAgain = []
         for victim in plan.victims:
             self._disrupted(victim)
@@ -265,16 +249,13 @@ def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
         return f"{what} is gated, and not tried"
-    demands = VolumeDemands(engine, decision.pod)
-    volumes = {text: None for node in engine.nodes() for _, text in demands.unreached(node)} if demands.claims else {}
+    claims = claims_known(engine, decision.pod)
+    volumes = dict.fromkeys(text for node in engine.nodes() for text in unreached(engine, claims, node))
     told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
     return f"{what} finds no other node: {decision.error}{told}"
 
 
 # --- what a drain begins with ---------------------------------------------------------------------------------------
-
-
-MakeEngine = Callable[[], Engine]
 
 
 @attrs.frozen(eq=False)
@@ -287,7 +268,7 @@ class SteadyState:
     """Pods that find no node even before the drain."""
     placed: int
     """How many waiting pods were placed first."""
-    make_engine: MakeEngine
+    make_engine: Callable[[], Engine]
     """Makes new schedulers of one configuration."""
     scheduler_names: frozenset[str]
     order: str = "input"
@@ -308,21 +289,15 @@ class SteadyState:
         pods = [*self.waiting, *(item for item in self.objects if isinstance(item, Pod))]
         replacements = Replacements.beside(pods, self.scheduler_names)
         replacements.recreates_bare = recreates_bare
-        release = run.engine.release
-        budgets = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
-        empty_selects_all = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
-        return DrainTrial(
-            run, Budgets.of(budgets, pods, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
-        )  # fmt: skip
+        version = run.engine.release.client.resources[PodDisruptionBudget.kind]
+        given = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
+        budgets = Budgets.of(given, pods, empty_selects_all=version == "policy/v1")
+        return DrainTrial(run, budgets, replacements, self.scheduler_names, self.order)
 
 
-def engines_like(first: Engine, spec: SchedulerSpec, scenario: Scenario) -> MakeEngine:
-    """Makes schedulers of *spec*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
-    shared = attrs.evolve(spec, extenders=tuple(first.extenders))
-    return lambda: shared.engine(scenario.config_maps)
-
-
-def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozenset[str], order: str = "input") -> SteadyState:
+def settle(
+    scenario: Scenario, make_engine: Callable[[], Engine], scheduler_names: frozenset[str], order: str = "input"
+) -> SteadyState:
     """Schedule the pods of *scenario* that wait. Evicted pods are made again by their owners."""
     if not scenario.pending:
         return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
@@ -331,12 +306,13 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
     simulation = Simulation(scenario, engine, order, replacements=replacements)
     for _ in simulation.decisions():
         pass
-    waiting = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is None and outcome.eviction is None]
-    placed = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is not None]
+    outcomes = simulation.outcomes.values()
+    waiting = tuple(one.pod for one in outcomes if one.host is None and one.eviction is None)
+    placed = [one.pod for one in outcomes if one.host is not None]
     written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *engine.pods())
-    return SteadyState(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
+    return SteadyState(objects, waiting, len(placed), make_engine, scheduler_names, order)
 
 
 # --- nodes that are gone --------------------------------------------------------------------------------------------

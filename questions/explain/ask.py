@@ -12,25 +12,25 @@ from ...api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, 
 from ...core.decision.decision import Decision
 from ...simulation.explain import Explanation, NodeReport
 from ...simulation.explain.explain import explain_subject
-from ...simulation.explain.explanation import ExplanationDocument
 from ...simulation.explain.subject import Subject, find_subject
+from ...simulation.explain.values import ExplanationDocument
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result
-from .closeup import close_up_sections
 from .options import ExplainOptions
-from .view import STATES, explanation_parts, explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
-
-
-@attrs.frozen
-class ExplainedCluster:
-    """The cluster when the pod is decided."""
-
-    nodes: Sequence[Node]
-    room: FreeRoom
-    pods: Sequence[Sequence[str]]
+from .view import (
+    STATES,
+    close_up_sections,
+    explanation_parts,
+    explanation_sections,
+    node_list,
+    state_of,
+    subject_lines,
+    verdict,
+    who_leaves,
+)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -40,8 +40,8 @@ class ExplainResult(Result):
     explanation: Explanation
     warnings: tuple[NoticeGroup, ...] = ()
     every: bool = False
-    cluster: ExplainedCluster | None = None
-    """For a map."""
+    cluster: tuple[Sequence[Node], FreeRoom, Sequence[Sequence[str]]] | None = None
+    """For a map: the nodes when the pod is decided, how full they are, and their pods."""
 
     @property
     def decision(self) -> Decision:
@@ -69,6 +69,9 @@ class ExplainResult(Result):
 
     def view(self) -> View:
         found, close, fit = self.explanation, self.explanation.close_up, sum(node.fits for node in self.nodes)
+        # What would help, where the pod has no node, or not the one that is asked about.
+        ask = ("explain", self.decision.pod.key, *(("--what-if",) if close is None else ("--want", close.node)))
+        helps = [NextStep("What would help:", ask)] if self.host is None or (close is not None and close.node != self.host) else []
         return View(
             title=type(self).__name__,
             verdict=verdict(self.document),
@@ -77,7 +80,7 @@ class ExplainResult(Result):
                 "error": None if self.decision.error is None else shortened(self.decision.error),
             },
             shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
-            lead=list(subject_lines(found)), who=who_leaves(found) if close is None else None, next=self._next(), main="nodes",
+            lead=list(subject_lines(found)), who=who_leaves(found) if close is None else None, next=helps, main="nodes",
             sections=[*([] if close is not None else explanation_parts(found, self.every)), *self.page_sections()],
         )  # fmt: skip
 
@@ -85,30 +88,20 @@ class ExplainResult(Result):
         """What a page shows, and the nodes as data."""
         found, close = self.explanation, self.explanation.close_up
         nodes, alone = node_list(found)
-        the_map = [] if self.cluster is None else [_map(found, self.cluster)]
+        the_map = []
+        if self.cluster is not None:
+            known, room, pods = self.cluster
+            reports, names = {node.name: node for node in found.nodes}, [node.name for node in known]
+            states = [state_of(found, reports[name]) if name in reports else "" for name in names]
+            notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
+            colours = {state: colour for state, colour in STATES.items() if state in states}
+            the_map = [NodeMap(names, [MapSide("", room.uses(names), pods, states, notes)], labels_of(known), colours)]
         return [
             *(explanation_sections(found) if close is None else close_up_sections(found, close)),
             Section("The nodes" if close is None else "", [*the_map, nodes] if close is None else [nodes], name="all-nodes",
                     forms=REST if close is None else DATA),
             Section(parts=[alone]),
         ]  # fmt: skip
-
-    def _next(self) -> list[NextStep]:
-        """What would help, where the pod has no node, or not the one that is asked about."""
-        close, pod = self.explanation.close_up, self.decision.pod.key
-        if self.host is not None and (close is None or close.node == self.host):
-            return []
-        return [NextStep("What would help:", ("explain", pod, *(("--what-if",) if close is None else ("--want", close.node))))]
-
-
-def _map(found: Explanation, cluster: ExplainedCluster) -> NodeMap:
-    """The nodes when the pod is decided, each with how it fares."""
-    reports, names = {node.name: node for node in found.nodes}, [node.name for node in cluster.nodes]
-    states = [state_of(found, reports[name]) if name in reports else "" for name in names]
-    notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
-    side = MapSide("", cluster.room.uses(names), cluster.pods, states, notes)
-    return NodeMap(names, [side], labels_of(cluster.nodes), {state: colour for state, colour in STATES.items() if state in states})
-
 
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")
 def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
@@ -125,7 +118,7 @@ def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) 
         simulation = Simulation(scenario, engine, given.order)
         found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone)
     names = [node.name for node in scenario.nodes]
-    cluster = ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
+    cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
     return ExplainResult(found, given.warnings, options.every, cluster)
 
 

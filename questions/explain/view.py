@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -14,12 +14,15 @@ from ...api.view import (
     MEANINGS,
     PAGE,
     REST,
+    SEEN,
     TEXT,
     WIDE,
     Amount,
     Column,
+    Item,
     Matrix,
     MatrixLine,
+    Paragraph,
     PodOutcome,
     PodOutcomes,
     RuleScore,
@@ -29,9 +32,9 @@ from ...api.view import (
     block,
     on_page,
 )
-from ...api.words import count_of, listed, quoted, rounded, short_name
+from ...api.words import amount, count_of, listed, quoted, rounded, short_name
 from ...core.decision.decision import Decision
-from ...simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
+from ...core.devices.accounts import DeviceAccount
 from ...simulation.explain.values import (
     NO_HELP,
     NONE_LOWER,
@@ -39,13 +42,25 @@ from ...simulation.explain.values import (
     STAYS,
     CloseUp,
     EvictionOutcome,
+    Explanation,
+    ExplanationDocument,
     HostChoice,
+    Lead,
     NodeReport,
     NodeScore,
-    ReasonGroup,
+    NodeShortage,
+    PodQuestion,
     by_subject,
 )
-from .closeup import Part, device_part, lead_told, leads_table, paragraphs, rule_name, score_cell, short_of
+
+Part: TypeAlias = "Sequence[Item]"
+BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
+MOST_NAMED = 4
+"""Devices that are named before the others are only counted."""
+USABLE = "can be had"
+PASSES, IDLE, FAILS = "passes", "passes, nothing to check", "fails"
+NOT_RUN = ("not run, would pass", "not run, would fail")
+RESULTS = {PASSES: MEANINGS["good"], IDLE: "var(--line)", FAILS: MEANINGS["bad"], **dict.fromkeys(NOT_RUN, MEANINGS["held"])}
 
 NO_HOST = "<none>"
 NEAREST, BEST, SHOWN = 5, 5, 3
@@ -96,7 +111,13 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
         return f"{pod} does not fit on {node}{why}{(f', so it goes to {host}' if host else '')}."
     if host is None:
         return f"{pod} fits on {node}."
-    return f"{pod} fits on {node}, but goes to {host}{_behind(close)}."
+    worse = [lead.rule for lead in close.leads if lead.ahead < 0]
+    why = ": both score the same, and the tie-break takes that one"
+    if close.would_score:
+        why = ": the search had found enough nodes before it came here"
+    elif worse:
+        why = f", which scores better by {', '.join([rule_name(rule) for rule in worse[-SHOWN:][::-1]])}"
+    return f"{pod} fits on {node}, but goes to {host}{why}."
 
 
 def _against(found: ExplanationDocument) -> str:
@@ -126,15 +147,6 @@ def _because(found: ExplanationDocument) -> str:
     return f", the best of {fit} nodes that fit{(f', by {rule_name(choice.decided)}' if choice.decided else '')}"
 
 
-def _behind(close: CloseUp) -> str:
-    if close.would_score:
-        return ": the search had found enough nodes before it came here"
-    worse = [lead.rule for lead in close.leads if lead.ahead < 0]
-    if not worse:
-        return ": both score the same, and the tie-break takes that one"
-    return f", which scores better by {', '.join([rule_name(rule) for rule in worse[-SHOWN:][::-1]])}"
-
-
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
@@ -149,9 +161,16 @@ def explanation_parts(found: Explanation, every: bool) -> list[Section]:
         return [block(*paragraphs(head), *error, *paragraphs(found.missing))]
     nearest = next((node for node in found.nodes if node.devices), None)
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
+    groups, causes = list[Item](), list[Item]()
+    if found.groups:
+        groups = [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
+    if found.causes:
+        table = causes_table(found)
+        rows = table.rows if every else table.rows[:MOST_CAUSES]
+        told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)" if len(rows) < len(table.rows) else ""
+        causes = [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
     parts: list[Part] = [
-        [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
-        _causes(found, every), _nearest(found, every),
+        [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), groups, causes, _nearest(found, every),
         devices, paragraphs(eviction_lines(found.eviction)),
     ]  # fmt: skip
     return [block(*part) for part in parts if part]
@@ -203,7 +222,7 @@ def message_parts(decision: Decision) -> Part:
 
 def subject_lines(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
-    question, pod = found.question, found.decision.pod
+    question, pod, host, choice = found.question, found.decision.pod, found.decision.host, found.choice
     if question.workload is not None:
         yield of_workload(question, pod)
     if found.decision.is_gated:
@@ -211,12 +230,25 @@ def subject_lines(found: Explanation) -> Iterator[str]:
     if question.ignored is not None:
         yield question.not_scheduled
     elif question.placed_on is not None:
-        yield (
-            f"It is on {question.placed_on}. Below is what would be decided now if it had no node, with the pod itself taken off"
-            f" {question.placed_on}."
-        )
-        yield _still_there(found, question.placed_on)
-        yield _elsewhere(found)
+        node = question.placed_on
+        yield f"It is on {node}. Below is what would be decided now if it had no node, with the pod itself taken off {node}."
+        report, others = found.report_of(node), found.elsewhere
+        if report is None:
+            yield f"Node {node} is not in the input." if found.nodes else ""
+        elif host == node:
+            yield "It would stay there."
+        elif not report.fits:
+            yield f"Its node would reject it now: {'; '.join(report.reasons)}."
+        elif choice is not None and node in choice.ties:
+            yield f"Its node is as good as {host}: both have the best total, {choice.best:,}."
+        elif report.total is None or choice is None:
+            yield f"It would go to {host}; the search did not reach its own node, which would fit too."
+        else:
+            yield f"It would go to {host} now, whose total is {choice.best:,}; its own node has {report.total:,}."
+        if others:
+            yield f"It could be on {count_of(len(others), 'other node')}: {listed(others)}."
+        elif found.nodes:
+            yield "It fits on no other node."
 
 
 def of_workload(question: PodQuestion, pod: Pod) -> str:
@@ -230,42 +262,31 @@ def of_workload(question: PodQuestion, pod: Pod) -> str:
     return f"A pod of {question.workload}{others}."
 
 
-def _still_there(found: Explanation, node: str) -> str:
-    report, host, choice = found.report_of(node), found.decision.host, found.choice
-    if report is None:
-        return f"Node {node} is not in the input." if found.nodes else ""
-    if host == node:
-        return "It would stay there."
-    if not report.fits:
-        return f"Its node would reject it now: {'; '.join(report.reasons)}."
-    if choice is not None and node in choice.ties:
-        return f"Its node is as good as {host}: both have the best total, {choice.best:,}."
-    if report.total is None or choice is None:
-        return f"It would go to {host}; the search did not reach its own node, which would fit too."
-    return f"It would go to {host} now, whose total is {choice.best:,}; its own node has {report.total:,}."
-
-
-def _elsewhere(found: Explanation) -> str:
-    names = found.elsewhere
-    if not names:
-        return "It fits on no other node." if found.nodes else ""
-    return f"It could be on {count_of(len(names), 'other node')}: {listed(names)}."
-
-
 def _why(found: Explanation) -> Iterator[str]:
     """Why the host is the host, or how near the pod is to one."""
     host, counts, choice = found.decision.host, found.counts, found.choice
     if not found.nodes:
         return
     if host is None:
-        yield _no_host(found)
+        if not found.fitting and found.decision.is_fit_error:
+            near = found.turned_down[0]
+            obstacles = f"; {count_of(near.obstacles, 'reason')} in all" if near.obstacles > 1 else ""
+            lacking = f": {'; '.join(near.causes or near.reasons)}"
+            if near.shortages:
+                lacking = f", short of {'; '.join(map(short_of, near.shortages))}"
+            yield f"No node fits. The nearest is {near.name}{lacking}{obstacles}."
     elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
         yield f"The pod waited for {host}, which was tried first; it fits, so no other node is evaluated."
     elif choice is None:
         yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
         yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {best_told(host, choice)}"
-        yield from _decided(choice, host)
+        if choice.against is not None and choice.decided is not None:
+            first, *more = choice.leads
+            yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
+            helped, against = ([lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False))
+            told = [f"Also for {host}: {listed(helped)}." if helped else "", f"Against it: {listed(against)}." if against else ""]
+            yield " ".join(filter(None, told))
     yield from reached(found)
 
 
@@ -278,16 +299,6 @@ def reached(found: Explanation) -> Iterator[str]:
         yield f"{looked}; of the others {more:,} would fit too."
 
 
-def _no_host(found: Explanation) -> str:
-    if found.fitting or not found.decision.is_fit_error:
-        return ""
-    near = found.turned_down[0]
-    obstacles = f"; {count_of(near.obstacles, 'reason')} in all"
-    why = "; ".join(near.causes or near.reasons)
-    lacking = f", short of {'; '.join(map(short_of, near.shortages))}" if near.shortages else f": {why}"
-    return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
-
-
 def best_told(host: str, choice: HostChoice) -> str:
     if len(choice.ties) == 1:
         return f"{host} has the best total, {choice.best:,}."
@@ -295,16 +306,6 @@ def best_told(host: str, choice: HostChoice) -> str:
     if choice.against is None:
         return f"All have the same total, {choice.best:,}, so no rule decides; {of_these}."
     return f"{len(choice.ties):,} share the best total, {choice.best:,} ({listed(choice.ties)}); {of_these}."
-
-
-def _decided(choice: HostChoice, host: str) -> Iterator[str]:
-    if choice.against is None or choice.decided is None:
-        return
-    first, *more = choice.leads
-    yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
-    helped, against = ([lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False))
-    told = [f"Also for {host}: {listed(helped)}." if helped else "", f"Against it: {listed(against)}." if against else ""]
-    yield " ".join(filter(None, told))
 
 
 def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
@@ -345,8 +346,9 @@ def _fitting(found: Explanation, every: bool) -> Part:
     plugins = found.by_plugins
     note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
     more = [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"] if len(shown) < len(scored) else []
-    same = [f"({_constant(constant)})"] if constant else []
-    return [Table("fitting", columns, rows), *paragraphs([note], WIDE), *paragraphs(same, ("table",)), *paragraphs(more)]
+    told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
+    same = f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})" if constant else ""
+    return [Table("fitting", columns, rows), *paragraphs([note], WIDE), *paragraphs([same], ("table",)), *paragraphs(more)]
 
 
 def _weighed(score: NodeScore) -> str:
@@ -359,53 +361,30 @@ def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, NodeS
     return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
 
 
-def _constant(constant: Mapping[str, NodeScore]) -> str:
-    told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
-    return f"the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told}"
-
-
 def _nearest(found: Explanation, every: bool) -> Part:
     """The nodes that are nearest to fitting."""
     others = [node for node in found.nodes if node.total is None and (every or not node.fits)]
     shown = others if every else others[:NEAREST]
     if not shown:
         return []
-    wide = WIDE
     columns = (
-        Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=wide),
-        Column("code", forms=wide if found.by_plugins else ()), Column("reasons"),
+        Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=WIDE),
+        Column("code", forms=WIDE if found.by_plugins else ()), Column("reasons"),
         Column("what fails", forms=TEXT if any(node.causes for node in shown) else ()),
         Column("short of", forms=TEXT if any(node.shortages for node in shown) else ()),
     )  # fmt: skip
-    rows = [
-        [node.name, node.rules, node.code or None, _reasons(node), "; ".join(node.causes), "; ".join(map(short_of, node.shortages))]
-        for node in shown
-    ]  # fmt: skip
+    rows: list[list[Any]] = []
+    for node in shown:
+        hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
+        reasons = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
+        if node.fits:
+            reasons = "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
+        elif not node.visited:
+            reasons = f"{reasons} (not reached by the search)"
+        lacks = "; ".join(map(short_of, node.shortages))
+        rows.append([node.name, node.rules, node.code or None, reasons, "; ".join(node.causes), lacks])
     told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)" if len(shown) < len(others) else ""
     return [Table("nearest", columns, rows), *paragraphs([told])]
-
-
-def _reasons(node: NodeReport) -> str:
-    if node.fits:
-        return "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
-    hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
-    told = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
-    return told if node.visited else f"{told} (not reached by the search)"
-
-
-def _groups(found: Explanation) -> Part:
-    if not found.groups:
-        return []
-    return [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
-
-
-def _causes(found: Explanation, every: bool) -> Part:
-    if not found.causes:
-        return []
-    table = causes_table(found)
-    rows = table.rows if every else table.rows[:MOST_CAUSES]
-    told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)" if len(rows) < len(table.rows) else ""
-    return [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
 
 
 def causes_table(found: Explanation) -> Table:
@@ -428,23 +407,14 @@ def reasons_table(found: Explanation) -> Table:
     )  # fmt: skip
     rows = []
     for group in groups:
-        least, rules = group.least_short, ", ".join(group.rules)
-        short = None if least is None else Amount(least.resource, least.missing)
-        near = group.nodes[0] if least is None else least.node
-        rows.append([
-            group.reason, group.count, group.count / most, group.alone, near, short,
-            _short_words(group), "yes" if group.evictable else "no", rules,
-        ])  # fmt: skip
+        least, near, short, words = group.least_short, group.nodes[0], None, None
+        if least is not None:
+            near, name, short = least.node, least.resource, Amount(least.resource, least.missing)
+            missing, asked, free = (str(rounded(name, number)) for number in (least.missing, least.asked, least.free))
+            words = f"{missing}{' cores ' if name == 'cpu' else f' {short_name(name)} '}(needs {asked}, free {free})"
+        helps, rules = "yes" if group.evictable else "no", ", ".join(group.rules)
+        rows.append([group.reason, group.count, group.count / most, group.alone, near, short, words, helps, rules])
     return Table("reasons", columns, rows)
-
-
-def _short_words(group: ReasonGroup) -> str | None:
-    least = group.least_short
-    if least is None:
-        return None
-    name = least.resource
-    missing, asked, free = (str(rounded(name, getattr(least, field))) for field in ("missing", "asked", "free"))
-    return f"{missing}{(' cores ' if name == 'cpu' else f' {short_name(name)} ')}(needs {asked}, free {free})"
 
 
 # --- nodes by rules -------------------------------------------------------------------------------------------------
@@ -462,7 +432,20 @@ def matrix(found: Explanation) -> Matrix:
         groups.setdefault(alike if node.total is None else at, []).append(at)
     choice = found.choice
     hidden = [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
-    lines = [_line(found, found.nodes[places[0]], len(places) - 1, hidden) for places in groups.values()]
+    lines = []
+    for places in groups.values():
+        node, others = found.nodes[places[0]], len(places) - 1
+        failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
+        passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
+        if failed and not found.asks_all:
+            passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
+        lines.append(MatrixLine(
+            node=node.name if not others else f"{node.name} and {count_of(others, 'other')}",
+            failed=failed, passed=[rule for rule in passed if rule not in failed],
+            state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
+            scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
+            total=node.total, winner=node.name == found.decision.host,
+        ))  # fmt: skip
     lines.sort(key=lambda line: (not line.winner, line.total is None))
     if choice is not None:
         deciding = "" if choice.decided is None else rule_name(choice.decided)
@@ -470,21 +453,6 @@ def matrix(found: Explanation) -> Matrix:
         first = found.groups[0].rules if found.decision.host is None and found.groups else ()
         deciding = first[0] if first else ""
     return Matrix([rule for rule, concerned in found.rules.items() if concerned], lines, deciding)
-
-
-def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[str]) -> MatrixLine:
-    """The line of *node* and of *others* that fare alike; scores by *hidden* rules are left out."""
-    failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
-    passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
-    if failed and not found.asks_all:
-        passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
-    return MatrixLine(
-        node=node.name if not others else f"{node.name} and {count_of(others, 'other')}",
-        failed=failed, passed=[rule for rule in passed if rule not in failed],
-        state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
-        scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
-        total=node.total, winner=node.name == found.decision.host,
-    )  # fmt: skip
 
 
 # --- every node -----------------------------------------------------------------------------------------------------
@@ -497,7 +465,7 @@ def node_list(found: Explanation) -> list[Table]:
 
 
 def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
-    page, csv, both = PAGE, ("csv",), ("data", "csv")
+    page, csv, both, details = PAGE, ("csv",), ("data", "csv"), list[list[list[str]]]()
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     columns = (
         Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=both),
@@ -519,8 +487,11 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
             tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
             *(node.scores[rule].total if rule in node.scores else None for rule in rules),
         ])  # fmt: skip
-    details = [_details(node) for node in nodes] if "page" in forms else []
-    return Table("nodes", columns, rows, noun="node", details=details if any(details) else None, forms=forms)
+        scores = [[rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()]
+        against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
+        details.append([*scores, *against])
+    shown = [each or None for each in details] if "page" in forms and any(details) else None
+    return Table("nodes", columns, rows, noun="node", details=shown, forms=forms)
 
 
 def state_of(found: Explanation, node: NodeReport) -> str:
@@ -532,7 +503,146 @@ def state_of(found: Explanation, node: NodeReport) -> str:
     return TURNED_DOWN
 
 
-def _details(node: NodeReport) -> list[list[str]] | None:
-    scores = [[rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()]
-    against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
-    return [*scores, *against] or None
+# --- one node in full -----------------------------------------------------------------------------------------------
+
+
+def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
+    """All about the node of *close*."""
+    report, host, node = found.report_of(close.node), found.decision.host, close.node
+    outcome = f"fits; the pod gets {host}" + (" instead" if host else "")
+    if node == host:
+        outcome = "fits, and it is the node that the pod gets"
+    elif not close.fits:
+        outcome = "does not fit" + (f"; the pod gets {host}" if host else "")
+    whole = [f"Decided before any node was evaluated: {reason}" for reason in close.whole_pod]
+    yield block(*paragraphs([f"{found.decision.pod.key} on {node}: {outcome}", *whole]))
+    rows: list[list[Any]] = []
+    for one in close.verdicts:
+        result = PASSES if one.concerned else IDLE
+        if one.outcome != "passes":
+            result = FAILS if one.outcome == "fails" else NOT_RUN[bool(one.reasons)]
+        rows.append([one.rule, result, "; ".join(one.reasons) or None])
+    columns = (
+        Column("plugin" if found.by_plugins else "predicate", "name"), Column("result", "tag", colours=RESULTS),
+        Column("reason", "name", forms=SEEN if any(row[2] for row in rows) else PAGE),
+    )  # fmt: skip
+    rules = [Table("rules", columns, rows)] if rows else []
+    yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=SEEN)
+    yield block(*paragraphs([f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""]))
+    yield Section("Room", [room_table(close)] if close.room else [], forms=SEEN)
+    yield block(*device_part(node, close.devices or ()))
+    lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
+    scores = [[rule_name(name), score.raw, score.reduced, score.weight, score.total] for name, score in close.scores.items()]
+    numbers = (Column(title, "count") for title in ("raw", "score", "weight", "counts"))
+    table = Table("scores", (Column("rule", "name"), *numbers), scores)
+    yield Section("Scores", [table, *paragraphs(_standing(close), SEEN)] if scores else [], lead, forms=SEEN)
+    evictions = ""
+    if found.eviction is not None and not close.fits:
+        why = close.no_room if found.eviction.why_not in (None, NO_HELP) else found.eviction.why_not
+        evictions = f"Evicting pods makes no room on {node}: {why}."
+        if close.victims is not None:
+            told = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]
+            evictions = f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."
+    yield Section("Would evictions help?", paragraphs([evictions], SEEN), name="evictions")
+    lead = f"Rule by rule, {node} beside {close.against}; below zero where {close.against} scores better."
+    yield Section("Beside the other node", [leads_table(close.leads, node, close.against or "")], lead)
+
+
+def paragraphs(texts: Iterable[str], forms: Sequence[str] = TEXT) -> list[Paragraph]:
+    """A paragraph for each of *texts* that is not empty."""
+    return [Paragraph(text, forms, hanging="") for text in texts if text]
+
+
+def _standing(close: CloseUp) -> Iterator[str]:
+    total = 0 if close.total is None else close.total
+    if close.would_score:
+        yield f"Its total would be {total:,} if it were among the nodes to choose from."
+    elif close.place is not None and close.out_of > 1:
+        yield f"Its total is {total:,}, place {close.place:,} of {close.out_of:,}."
+    if close.against is not None:
+        ahead, behind = ([lead_told(lead) for lead in close.leads if (lead.ahead > 0) is better] for better in (True, False))
+        yield f"Better than {close.against} by: {listed(ahead)}." if ahead else ""
+        yield f"Worse than {close.against} by: {listed(behind)}." if behind else ""
+        yield "No rule scores the two differently." if not close.leads else ""
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def room_table(close: CloseUp) -> Table:
+    """How much the pod requests of each resource, and what is free on the node."""
+    columns = (
+        Column("resource", forms=TEXT), Column("resource", "name", forms=PAGE), Column("needs", "amount"),
+        Column("free", "amount"), Column("of", "amount"), Column("short", "amount"),
+        Column("", "bar", colours=BAR, forms=PAGE),
+    )  # fmt: skip
+    rows = []
+    for room in close.room:
+        name = room.resource
+        amounts = [Amount(name, number) for number in (room.asked, room.free, room.allocatable)]
+        missing = Amount(name, room.missing) if room.missing else None
+        share = room.asked / max(room.free, room.asked, 1)
+        rows.append([name, short_name(name), *amounts, missing, -share if room.missing else share])
+    return Table("room", columns, rows)
+
+
+def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
+    """Rule by rule how two nodes score, and what it adds to the lead."""
+    most = max((abs(lead.ahead) for lead in leads), default=1)
+    columns = (
+        Column("rule", "name"), Column(ours, "count"), Column(theirs, "count"),
+        Column("weight", "count"), Column("ahead by", "count"), Column("", "bar", colours=BAR),
+    )  # fmt: skip
+    rows = [[rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most] for lead in leads]
+    return Table("leads", columns, rows, forms=PAGE)
+
+
+def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
+    """A line for each thing that rules out devices of *node*, request by request; one line for a node that has none."""
+    rows: list[list[Any]] = []
+    for account in accounts:
+        wanted = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
+        found = [(USABLE, account.usable), *((one.why, one.devices) for one in account.refused)]
+        for why, devices in [one for one in found if one[1]] or [("the node has none", ())]:
+            # Devices go without their driver and pool, where all are of one.
+            pools = {device.rpartition("/")[0] for device in devices}
+            names = [device.rpartition("/")[2] for device in devices] if len(pools) == 1 else list(devices)
+            if len(names) > MOST_NAMED:
+                names = [f"{', '.join(names[: MOST_NAMED - 1])} and {count_of(len(names) - MOST_NAMED + 1, 'other')}"]
+            rows.append([f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why])
+    columns = (Column("claim, request"), Column("wants"), Column("devices", "count"), Column("which"), Column("why"))
+    return [*paragraphs([f"Devices on {node}:"]), Table("devices", columns, rows, forms=TEXT)] if rows else []
+
+
+# --- cells ----------------------------------------------------------------------------------------------------------
+
+
+def rule_name(rule: str) -> str:
+    """A priority's name without the word that all have.
+
+    >>> rule_name("LeastRequestedPriority")
+    'LeastRequested'
+    """
+    return rule.removesuffix("Priority")
+
+
+def score_cell(score: NodeScore) -> str:
+    """How a score comes about: raw, reduced, weight."""
+    return f"{score.raw} -> {score.reduced} x {score.weight}"
+
+
+def lead_told(lead: Lead, scale: str = "") -> str:
+    """How two nodes score by one rule."""
+    weight = f", times weight {lead.weight:,}" if lead.weight != 1 else ""
+    return f"{rule_name(lead.rule)}, {lead.ours}{scale} against {lead.theirs}{weight}"
+
+
+def short_of(short: NodeShortage) -> str:
+    """What is missing, with both sides; exact where these look alike when they are rounded.
+
+    >>> short_of(NodeShortage("cpu", 2000, 500)), short_of(NodeShortage("cpu", 1190, 1188))
+    ('1.5 cpu (needs 2, free 0.5)', '0.002 cpu (needs 1.19, free 1.188)')
+    """
+    name, alike = short.resource, rounded(short.resource, short.asked) == rounded(short.resource, short.free)
+    missing, asked, free = (amount(name, number) if alike else rounded(name, number) for number in (short.missing, short.asked, short.free))
+    return f"{missing} {name} (needs {asked}, free {free})"

@@ -17,8 +17,7 @@ from ...api.view import Column, Table, View, tables
 from ...api.words import count_of
 from ..result import Result
 from . import columnmap, openb, simkube, simulatorexport
-from .made import Trace
-from .rows import PathLike
+from .rows import PathLike, Trace
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -50,7 +49,7 @@ class ImportResult(Result):
         return self.manifest
 
     @cached_property
-    def kinds(self) -> Mapping[str, int]:
+    def kinds(self) -> Counter[str]:
         """Kind of manifest -> how many there are."""
         return Counter(item["kind"] for item in self.manifest["items"])
 
@@ -63,7 +62,7 @@ class ImportResult(Result):
         return tuple(dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods"))
 
     def view(self) -> View:
-        nodes, pods = (self.kinds.get(kind, 0) for kind in ("Node", "Pod"))
+        nodes, pods = self.kinds["Node"], self.kinds["Pod"]
         metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
         rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
         return View(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,8 +12,7 @@ import attrs
 from ...api.reading.documents import read_documents
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError, did_you_mean
-from .made import Manifest, Trace, cores, gibibytes, label_value, node, object_name, plain, pod, timed, whole
-from .rows import PathLike, TraceRow, read_rows
+from .rows import Manifest, PathLike, Trace, TraceRow, cores, gibibytes, label_value, node, object_name, plain, pod, read_rows, timed, whole
 
 FIELDS = (
     "kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector", "priorities",
@@ -85,7 +84,12 @@ def read_map(path: PathLike) -> ColumnMap:
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in FIELDS[1:8]}
     requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
     selector = _texts(data, "nodeSelector", where)
-    labels, priorities = _texts(data, "labels", where), _priorities(data, where)
+    found = data.get("priorities") or {}
+    are_numbers = isinstance(found, dict) and all(type(value) is int for value in found.values())
+    if not are_numbers or (found and not data.get("priority")):
+        wanted = "words of the column that priority names, with numbers"
+        raise ManifestError(f"{where}: priorities: expected {wanted}, got {shown(found)}")
+    labels, priorities = _texts(data, "labels", where), {str(word): value for word, value in found.items()}
     return ColumnMap(kind=kind, **texts, requests=requests, labels=labels, node_selector=selector, priorities=priorities)
 
 
@@ -94,57 +98,41 @@ def read(table: PathLike, columns: ColumnMap) -> Trace:
     trace = Trace()
     seen: set[tuple[str, str]] = set()
     for row in read_rows(table, columns.columns):
-        for made in _made(row, columns, trace):
+        count = row.copies(columns.count) if columns.count else 1
+        if not count:
+            trace.dropped["rows of no copies"] += 1
+        name = object_name(row.name(columns.name))
+        for number in range(count):
+            made = _made(row, columns, f"{name}-{number}" if columns.count else name)
             identity = made["metadata"].get("namespace", ""), made["metadata"]["name"]
             if identity in seen:
                 raise ManifestError(f"{row.where}: {columns.name}: expected each name once, got {shown(identity[1])} again")
             seen.add(identity)
-            (trace.nodes if columns.kind == "nodes" else trace.pods).append(_with_times(made, row, columns))
+            (trace.nodes if columns.kind == "nodes" else trace.pods).append(made)
     return trace
 
 
-def _made(row: TraceRow, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]:
-    """The manifests of *row*."""
-    count = row.copies(columns.count) if columns.count else 1
-    if not count:
-        trace.dropped["rows of no copies"] += 1
-    name = object_name(row.name(columns.name))
+def _made(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
+    """The manifest of *row* that is called *name*."""
     amounts = {resource: amount.of(row) for resource, amount in columns.requests.items()}
     labels = {key: label_value(row.text(column)) for key, column in columns.labels.items()}
-    for number in range(count):
-        full = f"{name}-{number}" if columns.count else name
-        yield node(full, amounts, labels) if columns.kind == "nodes" else _pod(row, columns, full, amounts, labels)
-
-
-def _pod(row: TraceRow, columns: ColumnMap, name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> Manifest:
-    namespace = object_name(row.text(columns.namespace)) if columns.namespace and row.text(columns.namespace) else "default"
-    made = pod(name, namespace, amounts, _priority(row, columns), labels)
-    selector = {key: label_value(row.text(column)) for key, column in columns.node_selector.items() if row.text(column)}
-    if selector:
-        made["spec"]["nodeSelector"] = selector
-    return made
-
-
-def _priority(row: TraceRow, columns: ColumnMap) -> int:
-    if not columns.priorities:
-        return int(row.number(columns.priority) or 0) if columns.priority else 0
-    if row.text(columns.priority) not in columns.priorities:
-        raise row.error(columns.priority, " or ".join(columns.priorities))
-    return columns.priorities[row.text(columns.priority)]
-
-
-def _with_times(made: Manifest, row: TraceRow, columns: ColumnMap) -> Manifest:
-    def at(column: str) -> Decimal | None:
-        return row.number(column) if column else None
-
-    return timed(made, created=at(columns.created), deleted=at(columns.deleted), runs=at(columns.runs))
-
-
-def _priorities(data: Mapping[str, Any], where: str) -> dict[str, int]:
-    found = data.get("priorities") or {}
-    if not isinstance(found, dict) or not all(type(value) is int for value in found.values()) or (found and not data.get("priority")):
-        raise ManifestError(f"{where}: priorities: expected words of the column that priority names, with numbers, got {shown(found)}")
-    return {str(word): value for word, value in found.items()}
+    if columns.kind == "nodes":
+        made = node(name, amounts, labels)
+    else:
+        namespace, priority = row.text(columns.namespace), 0
+        if columns.priorities:
+            word = row.text(columns.priority)
+            if word not in columns.priorities:
+                raise row.error(columns.priority, " or ".join(columns.priorities))
+            priority = columns.priorities[word]
+        elif columns.priority:
+            priority = int(row.number(columns.priority) or 0)
+        made = pod(name, object_name(namespace) if namespace else "default", amounts, priority, labels)
+        selector = {key: label_value(row.text(column)) for key, column in columns.node_selector.items() if row.text(column)}
+        if selector:
+            made["spec"]["nodeSelector"] = selector
+    created, deleted, runs = (row.number(column) if column else None for column in (columns.created, columns.deleted, columns.runs))
+    return timed(made, created=created, deleted=deleted, runs=runs)
 
 
 def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exceptions import ManifestError
-from .made import PODS_PER_NODE, Manifest, Trace, node, timed
-from .rows import PathLike, TraceRow, columns_of, each_filled, each_once, read_rows, told
+from .rows import PODS_PER_NODE, Manifest, PathLike, Trace, TraceRow, columns_of, filled_once, node, read_rows, timed, told
 
 GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
@@ -45,7 +44,7 @@ def listed_in(path: PathLike) -> str:
 
 
 def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
-    return each_once(each_filled(read_rows(path, columns), columns), columns[0])
+    return filled_once(read_rows(path, columns), columns)
 
 
 def _node(row: TraceRow) -> Manifest:
@@ -65,11 +64,7 @@ def _pod(row: TraceRow) -> Manifest:
     if models := row.text("gpu_spec"):
         terms = {"nodeSelectorTerms": [{"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}]}
         spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    return _with_times(made, row)
-
-
-def _with_times(made: Manifest, row: TraceRow) -> Manifest:
-    """When the pod came and went and for how long it ran, in seconds, as far as the trace says."""
+    # When the pod came and went and for how long it ran, in seconds, as far as the trace says.
     began, ended = row.seconds("scheduled_time"), row.seconds("deletion_time")
     runs = None if began is None or ended is None else ended - began
     return timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs)

@@ -4,17 +4,134 @@ from __future__ import annotations
 
 import csv
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import Any
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from typing import IO, Any
 
 import attrs
 
 from ...api.reading.formats.files import check_size
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
+from ..replay.inputs.times import CREATION_TIME, DELETION_TIME, RUN_TIME
+
+Manifest = dict[str, Any]
+HOSTNAME = "kubernetes.io/hostname"
+GIB = 1 << 30
+PODS_PER_NODE = "110"
+NO_LABELS: Mapping[str, str] = {}
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
+_NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@attrs.define(repr=False)
+class Trace:
+    """A trace as manifests."""
+
+    nodes: list[Manifest] = attrs.field(factory=list)
+    pods: list[Manifest] = attrs.field(factory=list)
+    others: list[Manifest] = attrs.field(factory=list)
+    dropped: Counter[str] = attrs.field(factory=Counter)
+    """What of the trace has no place in manifests -> how often."""
+    configuration: Manifest | None = None
+    """That of the scheduler, where the trace has one."""
+
+    def document(self) -> Manifest:
+        """All manifests as one ``v1`` ``List``: others, nodes, pods."""
+        return {"apiVersion": "v1", "kind": "List", "items": [*self.others, *self.nodes, *self.pods]}
+
+
+def object_name(text: str) -> str:
+    """*text* as the name of an object: small letters, digits, dots and dashes.
+
+    >>> object_name("App_17/instance 3"), object_name("--")
+    ('app-17-instance-3', 'unnamed')
+    """
+    return _NOT_IN_NAMES.sub("-", text.lower()).strip("-.")[:253].rstrip("-.") or "unnamed"
+
+
+def label_value(text: str) -> str:
+    """*text* as the value of a label.
+
+    >>> label_value("A100-SXM4 80GB")
+    'A100-SXM4-80GB'
+    """
+    return _NOT_IN_LABELS.sub("-", text).strip("-._")[:63].rstrip("-._")
+
+
+def whole(amount: Decimal) -> str:
+    """*amount* rounded up to a whole number, as a quantity."""
+    return str(amount.to_integral_value(ROUND_CEILING))
+
+
+def cores(amount: Decimal) -> str:
+    """Cores as a quantity, rounded up to thousandths.
+
+    >>> cores(Decimal("0.25")), cores(Decimal("2")), cores(Decimal("0.0001"))
+    ('250m', '2', '1m')
+    """
+    milli = int((amount * 1000).to_integral_value(ROUND_CEILING))
+    return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
+
+
+def gibibytes(amount: Decimal) -> str:
+    """GiB as a quantity, rounded up to bytes.
+
+    >>> gibibytes(Decimal("1.5")), gibibytes(Decimal("0.0001"))
+    ('1536Mi', '107375')
+    """
+    size = int((amount * GIB).to_integral_value(ROUND_CEILING))
+    return f"{size >> 20}Mi" if size % (1 << 20) == 0 else str(size)
+
+
+def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str] = NO_LABELS) -> Manifest:
+    """A node that is ready, with those of *labels* that are not empty; 110 pods unless *amounts* say so."""
+    room = {**amounts} if "pods" in amounts else {**amounts, "pods": PODS_PER_NODE}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {HOSTNAME: name, **_filled(labels)}},
+        "status": {"allocatable": room, "capacity": room, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def pod(name: str, namespace: str, amounts: Mapping[str, str], priority: int = 0, labels: Mapping[str, str] = NO_LABELS) -> Manifest:
+    """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left out."""
+    requests = {resource: amount for resource, amount in amounts.items() if amount not in ("0", "0m", "0Mi")}
+    found = _filled(labels)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, **({"labels": found} if found else {})},
+        "spec": {"containers": [{"name": "main", "resources": {"requests": requests}}], "priority": priority},
+    }
+
+
+def _filled(labels: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in labels.items() if value}
+
+
+def timed(item: Manifest, *, created: Decimal | None = None, deleted: Decimal | None = None, runs: Decimal | None = None) -> Manifest:
+    """*item* with its times in seconds, as far as they are known."""
+    known = {CREATION_TIME: created, DELETION_TIME: deleted, RUN_TIME: runs}
+    marks = {name: plain(max(seconds, Decimal(0))) for name, seconds in known.items() if seconds is not None}
+    if marks:
+        item["metadata"]["annotations"] = marks
+    return item
+
+
+def plain(number: Decimal) -> str:
+    """*number* without an exponent and without zeros at its end, in microseconds at most.
+
+    >>> plain(Decimal("1.500")), plain(Decimal("1E+3"))
+    ('1.5', '1000')
+    """
+    text = f"{number:.6f}"
+    return text.rstrip("0").rstrip(".")
+
 
 PathLike = str | os.PathLike[str]
 LONGEST = 80
@@ -67,11 +184,9 @@ class TraceRow:
 
     def whole(self, column: str) -> int:
         """The whole number in *column*, 0 or more; 0 where it is empty."""
-        found = self.number(column, A_WHOLE_NUMBER)
-        if found is None and self.text(column):
-            raise self.error(column, A_WHOLE_NUMBER)
-        found = found or Decimal(0)
-        if found < 0 or found != found.to_integral_value():
+        number = self.number(column, A_WHOLE_NUMBER)
+        found = number or Decimal(0)
+        if (number is None and self.text(column)) or found < 0 or found != found.to_integral_value():
             raise self.error(column, A_WHOLE_NUMBER)
         return int(found)
 
@@ -99,29 +214,19 @@ def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
 
     Columns that are *needed* must be among these; a row may end early, and lines without anything are skipped.
     """
-    with errors_with_path(Path(path)), Path(path).open(newline="", encoding="utf-8-sig") as file:
-        check_size(file, str(path))
-        yield from _rows(csv.reader(file), str(path), needed)
-
-
-def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[TraceRow]:
-    header = [column.strip() for column in next(lines, [])]
-    check_columns(f"{path}, line 1", header, needed)
-    for values in lines:
-        where = f"{path}, line {lines.line_num}"
-        if len(values) > len(header):
-            raise ManifestError(f"{where}: expected at most {len(header)} values, got {len(values)}")
-        found = list(map(str.strip, values))
-        if any(found):
-            yield TraceRow(dict(zip(header, found, strict=False)), where)
-
-
-def check_columns(where: str, header: Iterable[str], needed: Sequence[str]) -> None:
-    """Raise :class:`~kubeclassic.exceptions.ManifestError` unless *header* has all columns that are *needed*."""
-    there = list(header)
-    missing = [column for column in needed if column not in there]
-    if missing:
-        raise ManifestError(f"{where}: expected the columns {','.join(missing)} too, got {told(there)}")
+    with opened(path) as file:
+        lines = csv.reader(file)
+        header = [column.strip() for column in next(lines, [])]
+        missing = [column for column in needed if column not in header]
+        if missing:
+            raise ManifestError(f"{path}, line 1: expected the columns {','.join(missing)} too, got {told(header)}")
+        for values in lines:
+            where = f"{path}, line {lines.line_num}"
+            if len(values) > len(header):
+                raise ManifestError(f"{where}: expected at most {len(header)} values, got {len(values)}")
+            found = list(map(str.strip, values))
+            if any(found):
+                yield TraceRow(dict(zip(header, found, strict=False)), where)
 
 
 def told(columns: Sequence[str]) -> str:
@@ -132,36 +237,34 @@ def told(columns: Sequence[str]) -> str:
 
 def columns_of(path: PathLike) -> list[str]:
     """The columns that the first line of a CSV file names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    with errors_with_path(Path(path)), Path(path).open(newline="", encoding="utf-8-sig") as file:
-        check_size(file, str(path))
+    with opened(path) as file:
         return [column.strip() for column in next(csv.reader(file), [])]
 
 
-def each_filled(rows: Iterable[TraceRow], columns: Sequence[str]) -> Iterator[TraceRow]:
-    """*rows*, none of which may be empty in one of *columns*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+def filled_once(rows: Iterable[TraceRow], columns: Sequence[str]) -> Iterator[TraceRow]:
+    """*rows*, none of which may be empty in one of *columns*, nor have a name in the first of these that another has.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    seen: set[str] = set()
     for row in rows:
         for column in columns:
             if not row.text(column):
                 raise row.error(column, "a value")
-        yield row
-
-
-def each_once(rows: Iterable[TraceRow], column: str) -> Iterator[TraceRow]:
-    """*rows*, whose names in *column* must differ. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    seen: set[str] = set()
-    for row in rows:
-        name = row.name(column)
+        name = row.text(columns[0])
         if name in seen:
-            raise ManifestError(f"{row.where}: {column}: expected each name once, got {shown(name)} again")
+            raise ManifestError(f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again")
         seen.add(name)
         yield row
 
 
 @contextmanager
-def errors_with_path(path: Path) -> Iterator[None]:
-    """A context in which errors of the system and of CSV become :class:`~kubeclassic.exceptions.ManifestError` with *path*."""
+def opened(path: PathLike) -> Iterator[IO[str]]:
+    """A CSV file; errors of the system and of CSV become :class:`~kubeclassic.exceptions.ManifestError` with *path*."""
     try:
-        yield
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            check_size(file, str(path))
+            yield file
     except OSError as error:
         raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
     except UnicodeDecodeError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -22,8 +23,7 @@ from ...api.reading.decode import decode
 from ...api.reading.formats.files import read_file, unpacked
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
-from .made import Manifest, Trace, timed
-from .rows import PathLike
+from .rows import Manifest, PathLike, Trace, timed
 
 VERSIONS = (2, 3)
 LATEST = 10**12
@@ -43,7 +43,7 @@ def read(path: PathLike) -> Trace:
     document = _decoded(str(path))
     trace = Trace()
     owners: dict[Key, _Owner] = {}
-    for number, event in enumerate(_events(document, str(path)), 1):
+    for number, event in enumerate(document["events"], 1):
         where = f"{path}, event {number}"
         time = event.get("ts")
         if not _is_time(time):
@@ -57,7 +57,11 @@ def read(path: PathLike) -> Trace:
         for item in _objects(event, "deleted_objs", where):
             if (owner := owners.get(_key(item, where))) is not None:
                 owner.end(0, Decimal(str(time)))
-    lives = _lives(document)
+    # Owner -> when its pods ran, in the order of the trace; kinds are empty where it has none.
+    lives: dict[Key, list[Life]] = {}
+    spans = [_spans(document.get(part), ("", "")) for part in ("index", "pod_lifecycles")]
+    for ran, life in chain.from_iterable(spans):
+        lives.setdefault(ran, []).append(life)
     for key, owner in owners.items():
         found = lives.get(key, lives.get(("", key[1]), []))
         if key[0] == "CronJob":
@@ -111,12 +115,14 @@ class _Made:
     ended: Decimal | None = None
 
     def manifest(self, runs: Decimal | None) -> Manifest:
-        name, is_bare = self.owner["metadata"]["name"], self.owner["kind"] == "Pod"
-        metadata = {
-            "name": name if is_bare and not self.number else f"{name}-{self.number}", "namespace": self.pod.namespace,
-            "labels": dict(self.pod.labels), **({} if is_bare else {"ownerReferences": [_reference(self.owner)]}),
-        }  # fmt: skip
-        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(_template(self.owner).get("spec") or {})}
+        owner, known = self.owner, self.owner["metadata"]
+        name, metadata = known["name"], Manifest(namespace=self.pod.namespace, labels=dict(self.pod.labels))
+        if owner["kind"] != "Pod":
+            uid = known.get("uid") or f"{owner['kind']}-{known.get('namespace', 'default')}-{name}".lower()
+            reference = {"apiVersion": owner.get("apiVersion", ""), "kind": owner["kind"], "name": name, "controller": True, "uid": uid}
+            metadata["ownerReferences"] = [reference]
+        metadata = {"name": name if owner["kind"] == "Pod" and not self.number else f"{name}-{self.number}", **metadata}
+        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(_template(owner).get("spec") or {})}
         return timed(item, created=self.begun, deleted=self.ended, runs=runs)
 
 
@@ -131,12 +137,6 @@ def _template(manifest: Manifest) -> Manifest:
     return found
 
 
-def _reference(owner: Manifest) -> Manifest:
-    metadata = owner["metadata"]
-    found = {"apiVersion": owner.get("apiVersion", ""), "kind": owner["kind"], "name": metadata["name"], "controller": True}
-    return {**found, "uid": metadata.get("uid") or f"{owner['kind']}-{metadata.get('namespace', 'default')}-{metadata['name']}".lower()}
-
-
 # --- the file -------------------------------------------------------------------------------------------------------
 
 
@@ -146,19 +146,15 @@ def _decoded(path: str) -> Mapping[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ManifestError(f"{path}: expected a trace of SimKube, got bytes that are no msgpack") from None
     if isinstance(found, list):
-        return dict(zip(_PARTS, found, strict=False))
+        found = {"version": VERSIONS[0], **dict(zip(_PARTS, found, strict=False))}
     if not isinstance(found, dict):
         raise ManifestError(f"{path}: expected a trace of SimKube, got {shown(found)}")
     if found.get("version") not in VERSIONS:
         raise ManifestError(f"{path}: version: expected {' or '.join(map(str, VERSIONS))}, got {shown(found.get('version'))}")
-    return found
-
-
-def _events(document: Mapping[str, Any], path: str) -> Sequence[Mapping[str, Any]]:
-    events = document.get("events")
+    events = found.get("events")
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         raise ManifestError(f"{path}: events: expected a list of events, got {shown(events)}")
-    return events
+    return found
 
 
 def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manifest]:
@@ -182,15 +178,6 @@ def _key(item: Manifest, where: str) -> Key:
         raise ManifestError(f"{where}: expected a Kubernetes object with kind, metadata.name and spec, got {shown(item)}")
     assert isinstance(metadata, dict)
     return kind_with_group(item["kind"], item.get("apiVersion")), f"{metadata.get('namespace') or 'default'}/{name}"
-
-
-def _lives(document: Mapping[str, Any]) -> dict[Key, list[Life]]:
-    """Owner -> when its pods ran, in the order of the trace; kinds are empty where it has none."""
-    found: dict[Key, list[Life]] = {}
-    for part in ("index", "pod_lifecycles"):
-        for owner, life in _spans(document.get(part), ("", "")):
-            found.setdefault(owner, []).append(life)
-    return found
 
 
 def _is_time(value: Any) -> bool:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ...api.reading.documents import read_documents
 from ...api.reading.exports import CONFIG, is_simulator_export, simulator_items
 from ...exceptions import ManifestError
-from .made import Manifest, Trace
-from .rows import PathLike
+from .rows import PathLike, Trace
 
 
 def read(path: PathLike) -> Trace:
@@ -18,15 +16,10 @@ def read(path: PathLike) -> Trace:
     data = documents[0].data if len(documents) == 1 else {}
     if not is_simulator_export(data):
         raise ManifestError(f"{path}: expected an object with pods and nodes, got no export of kube-scheduler-simulator")
-    trace = Trace(configuration=_configuration(data))
+    trace, found = Trace(), data.get(CONFIG)
+    if isinstance(found, Mapping):
+        trace.configuration = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", **found}
     for item in simulator_items(data, str(path)):
         kind = item.get("kind")
         (trace.nodes if kind == "Node" else trace.pods if kind == "Pod" else trace.others).append(dict(item))
     return trace
-
-
-def _configuration(data: Mapping[str, Any]) -> Manifest | None:
-    found = data.get(CONFIG)
-    if not isinstance(found, Mapping):
-        return None
-    return {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", **found}

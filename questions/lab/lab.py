@@ -38,9 +38,7 @@ from ..simulate.options import SimulationOptions
 from ..whatif.ask import explained_or_helped, outcome_of
 from ..whatif.suggestion import Suggestion
 from .rules import StateRules, read_rules
-from .scenarios import LabScenarios
-from .states import Json, LabState
-from .warmengines import WarmEngines
+from .scenarios import Json, LabScenarios, LabState, WarmEngines
 
 MOST_ROWS, KEPT_CLUSTERS = 200, 60
 T = TypeVar("T")
@@ -168,7 +166,12 @@ class Lab:
                 return {}
         document: Any = result.document
         if isinstance(result, ExplainResult):
-            return {**plain(replace(document, nodes=_shown(document.nodes, document.host))), "verdict": str(result.view().verdict)}
+            others = [node for node in document.nodes if node.name != document.host]
+            fitting, failing = ([node for node in others if node.fits is fits] for fits in (True, False))
+            best = fitting[: max(MOST_ROWS // 2, MOST_ROWS - len(failing))]
+            host = [node for node in document.nodes if node.name == document.host]
+            shown = replace(document, nodes=[*host, *best, *failing[: MOST_ROWS - len(best)]])
+            return {**plain(shown), "verdict": str(result.view().verdict)}
         return {**plain(document), "told": list(map(helping_words, result.suggestions))}
 
     def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
@@ -275,11 +278,3 @@ def _row(item: Node | Pod, engine: Engine) -> list[Any]:
     state = engine.pod_state(item) if item.spec.node_name else None
     template = engine.template_of(item) if state is None else state.entry.template
     return [{name: number for name, number in template.requests.items() if number}, item.priority, item.spec.node_name]
-
-
-def _shown(nodes: Sequence[Any], host: str | None) -> list[Any]:
-    """The nodes of an explanation that the page lists: the host, then the best and the nearest, half and half where there are too many."""
-    others = [node for node in nodes if node.name != host]
-    fitting, failing = ([node for node in others if node.fits is fits] for fits in (True, False))
-    best = fitting[: max(MOST_ROWS // 2, MOST_ROWS - len(failing))]
-    return [*(node for node in nodes if node.name == host), *best, *failing[: MOST_ROWS - len(best)]]

@@ -26,7 +26,7 @@ from ...framework.options import GivenOptions, options_of
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
 from ...framework.tables.versions import cells_in
-from .states import Json, LabState
+from .scenarios import Json, LabState
 
 MOVABLE = (
     "release", "provider", "policy", "profile", "percentage_of_nodes_to_score", "hard_pod_affinity_weight", "preemption", "tie_break",

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar
 
 import attrs
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from ...api.garbage import settled
 from ...api.inventory import ON_A_NODE, Inventory, take_in, why_not_waiting
 from ...api.load import load_documents
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.reading.notices import Notice
+from ...choices import ORDERS
+from ...core.engine import Engine
+from ...core.feed import EventFeed
 from ...core.rule import Algorithm
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.differences import ByKey, differing, other_places
+from ...simulation.differences import differing, events_between, is_handed_on, other_places, tell
 from ...simulation.edits import Edit, Edited, Edits, applied
 from ...simulation.releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ...simulation.scenario import Files, Scenario, sorted_out
-from .states import LabState
+
+MOST_WEIGHT = 1_000_000
+Json = dict[str, Any]
+
+
+class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the page sends with each question; undo and redo are a list of such states."""
+
+    scheduler: Json
+    """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was started."""
+    weights: dict[str, Annotated[int, Meta(ge=0, le=MOST_WEIGHT)]] = {}
+    """Priority, or plugin that scores -> its weight, where the Policy or profile says otherwise; 0: it is off."""
+    switches: dict[str, bool] = {}
+    """Predicate, or plugin that filters -> whether it is on, where the Policy or profile says otherwise."""
+    order: Annotated[str, Meta(pattern=f"^({'|'.join(ORDERS)})$")] = "input"
+    edits: Annotated[tuple[Annotated[str, Meta(max_length=2000)], ...], Meta(max_length=500)] = ()
+    """As ``--set`` takes them."""
+    pods: tuple[Json, ...] = ()
+    """Manifests of pods and workloads that are added."""
+
 
 KEPT = 60
 T = TypeVar("T")
@@ -82,20 +108,18 @@ class LabScenarios:
 
     def _sorted_out(self, inventory: Inventory, names: frozenset[str]) -> Scenario:
         """The scenario of *inventory*: that of the one before, where each object that is another is of its sort."""
-        found = None
-        if self._sorted is not None and self._sorted[0] == names:
-            found = _with_others(*self._sorted[1:], inventory, names)
-        if found is None:
-            found = sorted_out(inventory, names)
+        last = self._sorted
+        found = _with_others(*last[1:], inventory, names) if last is not None and last[0] == names else None
+        found = sorted_out(inventory, names) if found is None else found
         self._sorted = names, inventory, found
         return found
 
     def notices(self, scenario: Scenario, algorithm: Algorithm) -> tuple[Notice, ...]:
         """What is odd in *scenario*, and what of it *algorithm* does not read."""
-        if self._noticed is None or not _warn_alike(self._noticed[0], scenario):
-            self._noticed = scenario, {}
+        known = dict[Any, tuple[Notice, ...]]()
+        if self._noticed is not None and _warn_alike(self._noticed[0], scenario):
+            known = self._noticed[1]
         key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))
-        known = self._noticed[1]
         if key not in known:
             known[key] = with_release_notices(scenario, [algorithm]).warnings
         self._noticed = scenario, known
@@ -134,29 +158,94 @@ def _swapped(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
 
 
 def _warn_alike(before: Scenario, now: Scenario) -> bool:
-    """Whether no release says of *now* anything but what it says of *before*."""
-    lists = (before.objects, now.objects), (before.pending, now.pending)
-    return before.warnings == now.warnings and all(_say_alike(*differing(*held)) for held in lists)
+    """Whether no release says of *now* anything but what it says of *before*; of most objects releases say nothing."""
+    for there, here in ((before.objects, now.objects), (before.pending, now.pending)):
+        gone, come = differing(there, here)
+        if any(_warned_of(gone.get(key)) != _warned_of(come.get(key)) for key in gone.keys() | come.keys()):
+            return False
+    return before.warnings == now.warnings
 
 
-def _say_alike(gone: ByKey, come: ByKey) -> bool:
-    """Whether releases say of what has *come* what they say of what has *gone*; of most objects they say nothing."""
-    return all(_says_nothing(item) or (key in come and _has_as(item, come[key])) for key, item in gone.items()) and all(
-        key in gone or _says_nothing(item) for key, item in come.items()
-    )
-
-
-def _has_as(before: KubeObject, now: KubeObject) -> bool:
-    """Whether *now* has the fields of *before* that releases warn of."""
-    if isinstance(before, Node) and isinstance(now, Node):
-        return before.labels == now.labels
-    if isinstance(before, Pod) and isinstance(now, Pod):
-        return fields_of(before) == fields_of(now) and before.spec.rule_volumes == now.spec.rule_volumes
-    return False
-
-
-def _says_nothing(item: KubeObject) -> bool:
-    """Whether no release warns of *item*, or of its being there."""
+def _warned_of(item: KubeObject | None) -> object:
+    """The fields of *item* that releases warn of; None where there are none."""
     if isinstance(item, Node):
-        return not has_newer_zone_alone(item)
-    return isinstance(item, Pod) and not item.spec.rule_volumes and not fields_of(item)
+        return item.labels if has_newer_zone_alone(item) else None
+    if isinstance(item, Pod):
+        return (fields_of(item), item.spec.rule_volumes) if item.spec.rule_volumes or fields_of(item) else None
+    return None if item is None else object()
+
+
+MOST_ENGINES = 4
+
+
+@attrs.define(eq=False)
+class KnownCluster:
+    """A scheduler between two questions, and what it knows."""
+
+    engine: Engine
+    state: LabState
+    objects: Sequence[KubeObject]
+    placed: Mapping[str, Sequence[Pod]]
+    """Node -> its pods, in order."""
+
+
+@attrs.define(eq=False)
+class WarmEngines:
+    """For each release and its gates a scheduler that knows the cluster as the last question had it."""
+
+    _known: dict[Any, KnownCluster] = attrs.field(factory=dict)
+
+    @contextmanager
+    def engine(self, state: LabState, spec: SchedulerSpec, scenario: Scenario) -> Iterator[Engine]:
+        """A scheduler that was told of *scenario*, for the block; afterwards all that was done is taken back, or the scheduler forgotten.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
+        """
+        key = spec.version, spec.switches
+        before = self._known.pop(key, None)
+        with settled():
+            engine = self._told(state, spec, scenario, before)
+            with engine.savepoint():
+                yield engine
+                # Ports that are taken back are in another order than they came.
+                there = (engine.pod_state(pod) for pod in scenario.pending)
+                mixed = {one.node_name for one in there if one is not None and one.entry.template.ports}
+            is_same = before is not None and before.objects is scenario.objects
+            placed = before.placed if is_same and before is not None else _placed(scenario.objects)
+            if EventFeed(engine).reorder(placed, mixed):
+                self._known[key] = KnownCluster(engine, state, scenario.objects, placed)
+                if len(self._known) > MOST_ENGINES:
+                    del self._known[next(iter(self._known))]
+
+    def _told(self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None) -> Engine:
+        events = None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
+        if before is None or events is None:
+            engine = spec.engine(scenario.config_maps)
+            EventFeed(engine).put_all(scenario.objects)
+        else:
+            others = any(not is_handed_on(item) for found in differing(before.objects, scenario.objects) for item in found.values())
+            # What no answer depends on, and what is not the scheduler's.
+            plain, other = (replace(one, edits=(), pods=(), order="input", scheduler=_lasting(one)) for one in (before.state, state))
+            knows_rest = not others and plain == replace(other, weights=plain.weights)
+            engine = before.engine
+            same = knows_rest and plain == other and before.state.scheduler == state.scheduler
+            if not same or state.scheduler.get("tie_break") == "random" or spec.equivalence_cache:
+                wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
+                engine = spec.engine_of(wanted, reuse_snapshot_of=engine, reuse_answers=knows_rest)
+            tell(EventFeed(engine), events)
+            if not knows_rest:
+                EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
+        engine.told = scenario.objects
+        return engine
+
+
+def _lasting(state: LabState) -> dict[str, Any]:
+    return {name: value for name, value in state.scheduler.items() if name not in ("tie_break", "seed")}
+
+
+def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:
+    found: dict[str, list[Pod]] = {}
+    for item in objects:
+        if isinstance(item, Pod) and not item.is_terminal:
+            found.setdefault(item.spec.node_name, []).append(item)
+    return found

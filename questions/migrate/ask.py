@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,9 +45,18 @@ from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
 from ...simulation.sides import GATED
 from ..asking import SILENT, Observer, asked_by
-from ..compare.ask import CompareResult, with_newer_labels, zones_warning
+from ..compare.ask import (
+    CompareResult,
+    agreement_lines,
+    cause_table,
+    cause_text,
+    decision_text,
+    in_error,
+    reasons_of,
+    with_newer_labels,
+    zones_warning,
+)
 from ..compare.comparison import DIFFERENT, Comparison, ConfigurationPair, compare
-from ..compare.view import agreement_lines, cause_table, cause_text, decision_text, in_error, reasons_of
 from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions
 
@@ -216,10 +226,16 @@ class MigrateResult(Result):
             return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
-        steps = list(next_steps(self.report, against))
+        steps, different = list(next_steps(self.report, against)), []
+        found = [one for one in self.comparison.differences if one.causes[PROFILE].verdict == DIFFERENT]
+        for one in found[: self.show]:
+            before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
+            different.append(f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}")
+        if self.show is not None and len(found) > self.show:
+            different.append(f"{len(found) - self.show} more are different; --report FILE has all, with both tables")
         text: list[Iterable[Item | str]] = [
             [f"{_verdict(self.report, against)}."], ["What to do next:", *(f"  {step}" for step in steps)], self.notes,
-            _different(self.comparison, self.show), [causes], agreement_lines(against),
+            different, [causes], agreement_lines(against),
         ]  # fmt: skip
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
@@ -253,16 +269,6 @@ class MigrateResult(Result):
         return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
 
 
-def check_spread(release: Release, target: Release, asked: bool) -> None:
-    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` where it is *asked* for and a release itself translates."""
-    if asked and not release.predicates:
-        text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
-        raise UnknownNameError(f"selector spread: got it for release {release.version}, {text}")
-    if asked and target.configuration.lists_points:
-        text = "whose own translation is taken"
-        raise UnknownNameError(f"selector spread: got it for a profile of {target.version}, {text}")
-
-
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
@@ -275,7 +281,11 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
         release, to = DEFAULT_RELEASE, release
     target = target_release(to, options.called("to"))
     before = release_with_policies(release) if profile is None else release_with_profiles(options.release, profile)
-    check_spread(before, target, options.selector_spread)
+    if options.selector_spread and not before.predicates:
+        text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
+        raise UnknownNameError(f"selector spread: got it for release {before.version}, {text}")
+    if options.selector_spread and target.configuration.lists_points:
+        raise UnknownNameError(f"selector spread: got it for a profile of {target.version}, whose own translation is taken")
     switches = parse_gates(options.gates) if isinstance(options.gates, str) else dict(options.gates or {})
     return Migrating(
         policy=policy, config=attrs.evolve(config, gates={**config.gates, **switches}), written=written, release=before, target=target,
@@ -306,18 +316,14 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     read = ComparisonInput.of(cluster, given.engines(made.document), {})
     observer.ready(read)
     missing = None if newer else zones_warning(read.scenario)
-    doubts = () if missing is None else (missing,)
-    for text in doubts:
-        observer.doubt(text)
+    if missing is not None:
+        observer.doubt(missing)
     found = given.checked(with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer)
-    compared = CompareResult.of(found, read.warnings, doubts, with_ends=options.makes("data", "page"))
+    compared = CompareResult.of(found, read.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
     return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings, options.show)
 
 
-_Read = tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]
-
-
-def _read(given: GivenPolicy) -> _Read:
+def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]:
     """A Policy, its component configuration, and the JSON form where there is one; or in their place profiles."""
     if isinstance(given, Policy):
         return given, AlgorithmConfiguration(), None, None
@@ -340,50 +346,27 @@ def _read(given: GivenPolicy) -> _Read:
 
 def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
     """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
-    if not against.agreement.decisions:
+    found, lost, count = against.agreement, against.lost, report.left_out
+    if not found.decisions:
         return NOTHING_TRIED
-    return f"{_agreeing(report, against)}{_left_out(report)}"
-
-
-def _left_out(report: MigrationReport) -> str:
-    count = report.left_out
-    return f", leaving out {count_of(count, 'extender')}" if count else ""
-
-
-def _agreeing(report: MigrationReport, against: ConfigurationPair) -> str:
-    found = against.agreement
-    cycles = f"{found.decisions:,}"
+    cycles, left_out = f"{found.decisions:,}", f", leaving out {count_of(count, 'extender')}" if count else ""
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
-        as_before = f"The profile decides as the {source} under {report.release}: "
-        if not found.equally_good:
-            return f"{as_before}all {cycles} decisions are the same{in_error(found)}"
-        same, best = f"{found.same:,}", f"{found.equally_good:,}"
-        return f"{as_before}of {cycles} decisions {same} are the same and {best} are equally good{in_error(found)}"
-    counts = f"{found.different + found.gated:,}"
-    causes = ", ".join(_causes(against))
-    return f"{counts} of {cycles} decisions are different with the profile: {causes}{_lost(against)}"
-
-
-def _causes(against: ConfigurationPair) -> Iterator[str]:
-    """For how many of these decisions which rule is the cause."""
-    places: dict[str, list[int]] = {}
-    for at, cause in enumerate(against.causes):
+        same = f"all {cycles} decisions are the same"
+        if found.equally_good:
+            same = f"of {cycles} decisions {found.same:,} are the same and {found.equally_good:,} are equally good"
+        return f"The profile decides as the {source} under {report.release}: {same}{in_error(found)}{left_out}"
+    # For how many of these decisions which rule is the cause.
+    counts = Counter[str]()
+    for cause in against.causes:
         if cause.verdict in (DIFFERENT, GATED):
-            places.setdefault(cause.rule or cause.kind, []).append(at)
-    if len(places) == 1:
-        yield f"all by {next(iter(places))}"
-        return
-    for rule, found in places.items():
-        yield f"{sum(against.causes[at].decisions for at in found):,} by {rule}"
-
-
-def _lost(against: ConfigurationPair) -> str:
-    lost = against.lost
-    if not lost.pods:
-        return ""
-    loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
-    return f"; {len(lost.pods):,}{loses}{reasons_of(lost)})"
+            counts[cause.rule or cause.kind] += cause.decisions
+    causes = ", ".join(f"all by {rule}" if len(counts) == 1 else f"{decisions:,} by {rule}" for rule, decisions in counts.items())
+    differ = f"{found.different + found.gated:,} of {cycles} decisions are different with the profile: {causes}"
+    if lost.pods:
+        loses = count_of(len(lost.pods), "pod loses its place", "pods lose their place")
+        differ = f"{differ}; {loses} ({reasons_of(lost)})"
+    return f"{differ}{left_out}"
 
 
 def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[str]:
@@ -408,12 +391,3 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
     yield f"Compare it with the running scheduler before you replace that: {shadow}"
     yield "Start kube-scheduler with it: kube-scheduler --config profile.yaml"
-
-
-def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:
-    found = [one for one in comparison.differences if one.causes[PROFILE].verdict == DIFFERENT]
-    for one in found[:show]:
-        before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
-        yield f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
-    if show is not None and len(found) > show:
-        yield f"{len(found) - show} more are different; --report FILE has all, with both tables"

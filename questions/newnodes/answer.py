@@ -3,32 +3,354 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from itertools import islice
+from math import ceil
+from typing import Annotated, Any, TypeAlias
 
 import attrs
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import each_once, identity_of
 from ...api.controlplane.workloads import Known, expand
+from ...api.garbage import settled
 from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...api.reading.notices import ResultDocument
-from ...api.record import UNSET, Count, Counts, Meta, Record, UnsetType, replace, says
+from ...api.record import UNSET, Amounts, Count, Counts, Meta, Record, UnsetType, replace, says
 from ...api.words import count_of
+from ...core.engine import Engine
+from ...core.pods.requests import PODS
+from ...core.run import Run
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
-from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.explain.faileddemands import spread_counts
+from ...simulation.input import Input
 from ...simulation.nodekinds import HOSTNAME, NodeKind, new_node
+from ...simulation.nodesbyuse import FreeRoom
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from ..capacity.question import CapacityQuestion
-from .search import Demand, MixesFound, MixSearch, MixTrial, MixTrials, NewNode, PodShape, PodWithoutNode
+from ..capacity.answer import CapacityQuestion, Counting
+
+Mix: TypeAlias = tuple[int, ...]
+"""How many new nodes of each kind, in the order of the kinds."""
+NOT_TRIED = "not tried: a copy before it found no node"
+
+
+class PodWithoutNode(Record):
+    """A pod that finds no node."""
+
+    pod: str
+    message: str
+
+
+class NewNode(Record):
+    """A new node after the simulation."""
+
+    name: str
+    node: str
+    """Its kind."""
+    pods: Count
+    """Pods that wanted a node; what DaemonSets run does not count."""
+    requested: Amounts
+    """By all pods on it."""
+    allocatable: Amounts
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class MixTrial:
+    """What came of one mix."""
+
+    mix: Mix
+    wanted: int
+    """How many pods wanted a node, without those that found none with any mix."""
+    missing: tuple[PodWithoutNode, ...]
+    """Those of them that have none, in the order in which they were tried."""
+    nodes: tuple[NewNode, ...]
+    evicted: Mapping[str, str]
+    """Evicted pod -> the pod that evicted it."""
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether each of these pods has a node."""
+        return not self.missing
+
+
+@attrs.define(eq=False)
+class MixTrials:
+    """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they come first or alone."""
+
+    question: CapacityQuestion
+    kinds: Sequence[NodeKind]
+    new_engine: Callable[[], Engine]
+    on_progress: Callable[[int], None] | None = None
+    """Called after each simulation with how many there were."""
+    hopeless: frozenset[str] = frozenset()
+    """Pods that found no node with any mix: they are tried, and do not count."""
+    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
+
+    def leave_out(self, keys: Iterable[str]) -> None:
+        """From now on the pods *keys* do not count."""
+        self.hopeless |= frozenset(keys)
+        for mix, trial in self.known.items():
+            missing = tuple(one for one in trial.missing if one.pod not in self.hopeless)
+            self.known[mix] = attrs.evolve(trial, wanted=self.wanted, missing=missing)
+
+    def of(self, mix: Mix) -> MixTrial:
+        """What comes of *mix*: simulated once."""
+        if mix in self.known:
+            return self.known[mix]
+        engine, scenario, question = self.new_engine(), self.scenario(mix), self.question
+        with settled():
+            if question.templates:
+                missing, evicted = self._copies(engine, scenario)
+            else:
+                simulation = Simulation(scenario, engine, question.order)
+                for _ in simulation.decisions():
+                    pass
+                outcomes, evicted = simulation.outcomes.values(), dict(simulation.evicted)
+                missing = [PodWithoutNode(found.pod.key, found.error or "") for found in outcomes if found.word != "placed"]
+        counted, nodes = tuple(found for found in missing if found.pod not in self.hopeless), list[NewNode]()
+        room = FreeRoom.of(engine)
+        for kind, count in zip(self.kinds, mix, strict=True):
+            for name in kind.names(count):
+                at = room.names.index(name)
+                requested, allocatable = (
+                    dict(zip(room.resources, amounts[:, at].tolist(), strict=True)) for amounts in (room.requested, room.allocatable)
+                )
+                pods = int(room.requested[-1, at]) - len(kind.daemons)
+                nodes.append(NewNode(name, kind.name, pods, requested, allocatable))
+        self.known[mix] = MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=tuple(nodes), evicted=evicted)
+        if self.on_progress is not None:
+            self.on_progress(len(self.known))
+        return self.known[mix]
+
+    def scenario(self, mix: Mix) -> Scenario:
+        """The cluster with the new nodes of *mix*, which come after all others."""
+        given = self.question.scenario
+        new = [item for kind, count in zip(self.kinds, mix, strict=True) for item in kind.copies(count)]
+        return attrs.evolve(given, objects=(*given.objects, *new))
+
+    @property
+    def wanted(self) -> int:
+        """How many pods want a node and count."""
+        copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
+        return copies + (waiting if self.question.pending_first or not self.question.templates else 0) - len(self.hopeless)
+
+    def _copies(self, engine: Engine, scenario: Scenario) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
+        counted = Counting(attrs.evolve(self.question, scenario=scenario), engine).count()
+        waiting = self.question.scenario.pending if self.question.pending_first else ()
+        missing = [
+            PodWithoutNode(pod.key, f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else "found no node")
+            for pod in waiting if engine.pod_state(pod) is None
+        ]  # fmt: skip
+        # The copies that are not there: first that of the template whose turn it was.
+        seen, why = [0] * len(counted.placed), counted.stop.message
+        for at, pod in self.copies():
+            seen[at] += 1
+            if seen[at] > counted.placed[at].fits:
+                missing.append(PodWithoutNode(pod.key, why))
+                why = NOT_TRIED
+        return missing, counted.evicted
+
+    def copies(self) -> Iterator[tuple[int, Pod]]:
+        """Each copy that is wanted, with the number of its template, in the order in which they come."""
+        return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class PodShape:
+    """Pods that scheduling cannot tell apart."""
+
+    keys: tuple[str, ...]
+    requests: Mapping[str, int]
+    refusals: tuple[str, ...]
+    """For each kind why an empty new node does not take one; empty if it does."""
+
+
+@attrs.frozen(eq=False)
+class Demand:
+    """The pods of some trials; *rooms*: for each kind what an empty new node has left; *prices*: what a node of each kind costs."""
+
+    shapes: Sequence[PodShape]
+    rooms: Sequence[Mapping[str, int]]
+    prices: Sequence[Decimal]
+
+    @classmethod
+    def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
+        """That of *pods*, in shapes in the order in which they first occur."""
+        question, runs, rooms = trials.question, list[Run](), []
+        others: list[KubeObject] = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
+        others += [item for template in question.templates for item in (*template.objects, *template.copy(0)[1])]
+        for kind in trials.kinds:
+            # A scheduler of one new node, and nothing else that takes room.
+            run = Run(trials.new_engine(), details=False)
+            for item in (*others, *kind.copies(1)):
+                run.put(item)
+            room = FreeRoom.of(run.engine)
+            runs.append(run)
+            rooms.append(dict(zip(room.resources, room.free[:, 0].tolist(), strict=True)))
+        template_of, grouped = runs[0].engine.template_of, dict[object, list[Pod]]()
+        for pod in pods:
+            grouped.setdefault(template_of(pod), []).append(pod)
+        shapes = []
+        for members in grouped.values():
+            requests = {**template_of(members[0]).requests, PODS: 1}
+            asked = [run.ask(members[0]) for run in runs]
+            refusals = tuple("" if found.host is not None else ", ".join(found.reasons) for found in asked)
+            shapes.append(PodShape(keys=tuple(pod.key for pod in members), requests=requests, refusals=refusals))
+        return cls(shapes, rooms, [kind.cost for kind in trials.kinds])
+
+    def needed(self, keys: Collection[str], only: int | None = None) -> Mix:
+        """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for it, or of the kind *only*."""
+        wanted, kinds = set(keys), range(len(self.rooms)) if only is None else (only,)
+        asked: list[Counter[str]] = [Counter() for _ in self.rooms]
+        for shape in self.shapes:
+            count, worth = sum(key in wanted for key in shape.keys), dict[int, tuple[bool, Decimal]]()
+            for at in kinds:
+                fits = (Decimal(self.rooms[at].get(name, 0)) / amount for name, amount in shape.requests.items() if amount)
+                worth[at] = not shape.refusals[at], min(fits, default=Decimal(1)) / self.prices[at]
+            if count and worth:
+                asked[max(worth, key=worth.__getitem__)].update({name: count * amount for name, amount in shape.requests.items()})
+        return tuple(
+            max((ceil(Decimal(amount) / room[name]) for name, amount in into.items() if room.get(name)), default=int(bool(into)))
+            for into, room in zip(asked, self.rooms, strict=True)
+        )
+
+
+WORK = 20_000
+"""How many pods are placed in all before nothing is swapped any more."""
+LEAST_TRIALS, MOST_TRIALS = 10, 400
+SWAPPED = 3
+"""That many nodes of a kind are swapped for nodes of another at once."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class MixesFound:
+    """What the search has found."""
+
+    best: MixTrial
+    """The mix that does; if none does the one with which fewest pods were left."""
+    stuck: tuple[PodWithoutNode, ...] = ()
+    """Pods that found no node with any mix that was tried: the search is for the others."""
+    fewer: tuple[MixTrial, ...] = ()
+    """With one node less of each kind that the mix has: none of them does."""
+    simulated: int = 0
+    """How many mixes were simulated."""
+
+
+@attrs.define(eq=False)
+class MixSearch:
+    """Searches among *trials* for the mix that *demand* needs, of at most *most_nodes* new nodes.
+
+    *sets_aside*: where no mix does for all pods, look for one that does for those that find a node in the best of them.
+    """
+
+    trials: MixTrials
+    demand: Demand
+    most_nodes: int
+    sets_aside: bool = False
+
+    def run(self) -> MixesFound:
+        """Search."""
+        found, stuck = [mix for mix in self._starts() if self._does(mix)], tuple[PodWithoutNode, ...]()
+        if not found:
+            tried = min(self.trials.known.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix)))
+            if not self.sets_aside or len(tried.missing) == tried.wanted:
+                return MixesFound(best=tried, simulated=len(self.trials.known))
+            stuck, found = tried.missing, [tried.mix]
+            self.trials.leave_out(one.pod for one in stuck)
+        best = self._swapped(min(map(self._trimmed, found), key=self._key))
+        fewer = tuple(map(self.trials.of, _one_less(best)))
+        return MixesFound(best=self.trials.of(best), stuck=stuck, fewer=fewer, simulated=len(self.trials.known))
+
+    def _key(self, mix: Mix) -> tuple[Decimal, int]:
+        """What *mix* costs, and how many nodes it has."""
+        return sum((count * price for count, price in zip(mix, self.demand.prices, strict=True)), Decimal(0)), sum(mix)
+
+    def _does(self, mix: Mix) -> bool:
+        return self.trials.of(mix).is_placed
+
+    # --- any mix that does ------------------------------------------------------------------------------------------
+
+    def _starts(self) -> Iterator[Mix]:
+        """Mixes that may do: of all kinds and of each alone, from what pods request on; then as many nodes as allowed."""
+        kinds = len(self.demand.prices)
+        none = (0,) * kinds
+        if self._does(none):
+            yield none
+            return
+        for only in (None, *(range(kinds) if kinds > 1 else ())):
+            if (mix := self._grown(only)) is not None:
+                yield mix
+        if not any(trial.is_placed for trial in self.trials.known.values()):
+            share, rest = divmod(self.most_nodes, kinds)
+            yield tuple(share + (at < rest) for at in range(kinds))
+            yield from (tuple(self.most_nodes if at == only else 0 for at in range(kinds)) for only in range(kinds))
+
+    def _grown(self, only: int | None) -> Mix | None:
+        """A mix that does, of the kind *only* or of all, to which what the pods need that are left is added step by step."""
+        mix, step = (0,) * len(self.demand.prices), 1
+        while not (trial := self.trials.of(mix)).is_placed:
+            more = self.demand.needed([missing.pod for missing in trial.missing], only)
+            if not any(more):
+                return None
+            times = max(Decimal(1), Decimal(step) / sum(more))
+            grown = tuple(count + ceil(added * times) for count, added in zip(mix, more, strict=True))
+            if sum(grown) > self.most_nodes:
+                grown = tuple(count * self.most_nodes // sum(grown) for count in grown)
+            if sum(grown) <= sum(mix):
+                return None
+            mix, step = grown, 2 * step
+        return mix
+
+    # --- less ---------------------------------------------------------------------------------------------------------
+
+    def _trimmed(self, mix: Mix) -> Mix:
+        """*mix* with as few nodes of each kind as do while the others stay: by halves, then one by one."""
+        for at in sorted(range(len(mix)), key=lambda at: -self.demand.prices[at]):
+            low, high = -1, mix[at]  # low nodes of this kind are too few, as far as can be guessed
+            while high - low > 1:
+                middle = (low + high) // 2
+                if self._does((*mix[:at], middle, *mix[at + 1 :])):
+                    high = middle
+                else:
+                    low = middle
+            mix = (*mix[:at], high, *mix[at + 1 :])
+        while (less := next(filter(self._does, _one_less(mix)), None)) is not None:
+            mix = less
+        return mix
+
+    def _swapped(self, mix: Mix) -> Mix:
+        """*mix* with some nodes of one kind swapped for nodes of another that cost less, as long as that does."""
+        most = min(max(WORK // max(self.trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
+        for other in self._swaps(mix):
+            if len(self.trials.known) >= most:
+                break
+            if self._does(other):
+                return self._swapped(self._trimmed(other))
+        return mix
+
+    def _swaps(self, mix: Mix) -> Iterator[Mix]:
+        """Mixes with up to :data:`SWAPPED` nodes of a kind less and as many of another more as cost less than these."""
+        prices = self.demand.prices
+        for out, count in enumerate(mix):
+            for gone in range(1, min(count, SWAPPED) + 1):
+                for into in (into for into in range(len(mix)) if into != out):
+                    come = ceil(gone * prices[out] / prices[into]) - 1
+                    changed = list(mix)
+                    changed[out], changed[into] = count - gone, mix[into] + min(come, self.most_nodes - sum(mix) + gone)
+                    yield tuple(changed)
+
+
+def _one_less(mix: Mix) -> list[Mix]:
+    return [(*mix[:at], count - 1, *mix[at + 1 :]) for at, count in enumerate(mix) if count]
+
 
 LIKE = "like:"
-WANTED = "expected a file with one Node, or like:NODE"
-WANTED_COST = "expected a number above 0"
 
 
 class NewNodeError(KubeclassicError):
@@ -39,34 +361,43 @@ class NewNodeError(KubeclassicError):
 
 
 def kinds_of(
-    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal],
-    daemons: Callable[[NodeKind], tuple[Pod, ...]],
-) -> tuple[NodeKind, ...]:  # fmt: skip
+    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal]
+) -> list[NodeKind]:  # fmt: skip
     """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is from.
 
-    *known*: the cluster's objects. *costs*: name -> cost of one node. *daemons*: what DaemonSets run on a node of a kind. Raises
-    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
+    *known*: the cluster's objects. *costs*: name -> cost of one node. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
+    cannot be added.
     """
-    taken = frozenset(item.name for item in known if isinstance(item, Node))
-    read = [_like(part, known) if isinstance(part, str) else _of_file(*part) for part in given]
-    if not read:
-        raise NewNodeError(f"add-node: {WANTED}, got none")
-    names = [kind.name for kind in read]
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise NewNodeError(f"add-node: expected different names, got {name} twice: new nodes are named after them")
-        seen.add(name)
-    priced = _with_costs(read, costs)
-    named = [attrs.evolve(kind, taken=taken | {other.name for other in read if other is not kind}) for kind in priced]
-    return tuple(attrs.evolve(kind, daemons=daemons(kind)) for kind in named)
-
-
-def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
-    name, nodes = text.removeprefix(LIKE), [item.name for item in known if isinstance(item, Node)]
-    if name not in nodes:
-        raise UnknownNameError(f'add-node: expected the name of a node after {LIKE}, got "{text}"{did_you_mean(name, nodes)}')
-    return NodeKind.like(name, known)
+    nodes = [item.name for item in known if isinstance(item, Node)]
+    kinds = dict[str, NodeKind]()
+    for part in given:
+        if isinstance(part, str):
+            name = part.removeprefix(LIKE)
+            if name not in nodes:
+                near = did_you_mean(name, nodes)
+                raise UnknownNameError(f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}')
+            kind = NodeKind.like(name, known)
+        else:
+            kind = _of_file(*part)
+        if kind.name in kinds:
+            raise NewNodeError(f"add-node: expected different names, got {kind.name} twice: new nodes are named after them")
+        kinds[kind.name] = kind
+    if not kinds:
+        raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
+    # All kinds have a cost, or none has and each node counts 1.
+    found: dict[str, Decimal] = {}
+    for text, cost in costs.items():
+        name = text.removeprefix(LIKE)
+        if name not in kinds or (name != text and not kinds[name].is_copy):
+            raise UnknownNameError(f'cost: expected the name of a node to add, got "{text}"{did_you_mean(text, kinds)}')
+        found[name] = cost
+    lacking = next((name for name in kinds if found and name not in found), None)
+    if lacking is not None:
+        raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking}")
+    return [
+        attrs.evolve(kind, cost=found.get(name, Decimal(1)), taken=frozenset(nodes).union(kinds.keys() - {name}))
+        for name, kind in kinds.items()
+    ]
 
 
 def _of_file(where: str, loaded: Loaded) -> NodeKind:
@@ -91,7 +422,7 @@ def read_cost(name: str, value: Any) -> Decimal:
     except InvalidOperation:
         cost = Decimal(0)
     if not cost.is_finite() or not 0 < cost < Decimal(10) ** 15 or int(cost.as_tuple().exponent) < -9:
-        raise NewNodeError(f"cost: {WANTED_COST}, got {name}={value}")
+        raise NewNodeError(f"cost: expected a number above 0, got {name}={value}")
     return cost
 
 
@@ -102,9 +433,9 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
     """
     found: dict[str, Decimal] = {}
-    for part in (part for text in texts for part in text.split(",")):
-        name, equals, number = part.rpartition("=")
-        if not equals or not name:
+    for part in ",".join(texts).split(",") if texts else ():
+        name, _, number = part.rpartition("=")
+        if not name:
             raise NewNodeError(f'cost: expected NAME=NUMBER, got "{part}"')
         if name in found:
             raise NewNodeError(f"cost: expected each once, got {name} twice")
@@ -112,49 +443,24 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     return found
 
 
-def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list[NodeKind]:
-    """*kinds* with their costs: all have one, or none has and each node counts 1."""
-    names = {kind.name: kind for kind in kinds}
-    found: dict[str, Decimal] = {}
-    for given, cost in costs.items():
-        name = given.removeprefix(LIKE) if names.get(given.removeprefix(LIKE), kinds[0]).is_copy else given
-        if name not in names:
-            raise UnknownNameError(f'cost: expected the name of a node to add, got "{given}"{did_you_mean(given, names)}')
-        found[name] = cost
-    lacking = [name for name in names if found and name not in found]
-    if lacking:
-        raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking[0]}")
-    return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]
-
-
 # --- the pods of DaemonSets -----------------------------------------------------------------------------------------
 
 
-@attrs.frozen(eq=False)
-class DaemonPods:
-    """What the DaemonSets of *scenario* run on nodes that come to it; *priorities*: whether gate PodPriority is on."""
-
-    scenario: Scenario
-    defaults: bool = True
-    priorities: bool = True
-
-    def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
-        """The pods on each node of *kind*, with the names of their DaemonSets."""
-        manifests, _ = each_once(self.scenario.daemon_sets)
-        described = {identity_of(manifest)[1:] for manifest in manifests}
-        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
-        sampled = kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described)
-        return tuple(sorted((*self._described(kind, manifests), *sampled), key=lambda pod: pod.key))
-
-    def _described(self, kind: NodeKind, manifests: Sequence[Mapping[str, Any]]) -> Iterator[Pod]:
-        (name,) = kind.names(1)
-        node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
-        for manifest in manifests:
-            made = expand([manifest], Known(nodes=(node,)), strict=self.defaults).objects
-            pods = [item for item in made if isinstance(item, Pod)]
-            admitted = admit(pods, self.scenario.objects, priorities=self.priorities).objects if self.defaults else tuple(pods)
-            for pod in (item for item in admitted if isinstance(item, Pod)):
-                yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
+def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
+    """The pods that the DaemonSets of *scenario* run on a node of *kind*, with the names of their DaemonSets."""
+    manifests, _ = each_once(scenario.daemon_sets)
+    described = {identity_of(manifest)[1:] for manifest in manifests}
+    everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
+    found = list(kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described))
+    (name,) = kind.names(1)
+    node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
+    for manifest in manifests:
+        made = expand([manifest], Known(nodes=(node,)), strict=defaults).objects
+        pods = [item for item in made if isinstance(item, Pod)]
+        for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
+            if isinstance(pod, Pod):
+                found.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))
+    return tuple(sorted(found, key=lambda pod: pod.key))
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -164,7 +470,7 @@ MOST_TOLD = 10
 """How many pods without a node are listed at most."""
 
 
-Mix = Annotated[Counts, says("Kind -> new nodes of it.")]
+KindCounts = Annotated[Counts, says("Kind -> new nodes of it.")]
 
 
 class AddedNodes(Record):
@@ -181,7 +487,7 @@ class AddedNodes(Record):
 class FewerNodes(Record):
     """A simulation with one node less."""
 
-    mix: Mix
+    mix: KindCounts
     without_node: Count
     """How many pods find no node."""
     message: str
@@ -227,7 +533,7 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     one_fewer: tuple[FewerNodes, ...]
     """The simulations behind withOneFewer."""
     without_node: PodsWithoutNode
-    tried: Mix
+    tried: KindCounts
     """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
     daemons: Mapping[str, tuple[str, ...]]
     """Kind -> the DaemonSets of which a new node of it has a pod."""
@@ -268,27 +574,40 @@ def number_of(number: Decimal) -> int | float:
 
 
 def nodes_to_add(
-    question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
-    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, on_progress: Callable[[int], None] | None = None,
+    question: CapacityQuestion, given: Input, kinds: Sequence[NodeKind], *, most_nodes: int | None,
+    on_progress: Callable[[int], None],
 ) -> tuple[NewNodesDocument, dict[str, str]]:  # fmt: skip
-    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node; and why the others find none, by pod.
+    """A mix of *kinds* of nodes with which the pods of *question* find a node; and why the others find none, by pod.
 
-    *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
-    a kind. *most_nodes*: more are not added; by default as many as there are pods.
-    Raises :class:`~.kinds.NewNodeError` for a number below 1, and for copies without a number of them.
+    *given*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as there are pods.
     """
-    kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
-    if question.templates and question.limit is None:
-        raise NewNodeError("pods: expected the number of copies that new nodes are for, got none")
+    scenario, spec = given.scenario, given.spec
+    run = {"defaults": question.admits, "priorities": spec.keeps_priorities}
+    kinds = [attrs.evolve(kind, daemons=daemons_on(kind, scenario, **run)) for kind in kinds]
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
-    copies = [pod for _, pod in trials.copies()] if question.templates else []
+    copies = [pod for _, pod in trials.copies()]
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     demand, most = Demand.of(trials, [*waiting, *copies]), most_nodes or max(trials.wanted, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
-    found = MixSearch(trials, demand, demand.prices, most, sets_aside=not question.templates).run()
-    without = dict(_without_place(kinds, demand.shapes, found))
+    found = MixSearch(trials, demand, most, sets_aside=not question.templates).run()
+    without = _without_place(kinds, demand.shapes, found)
     wanted = _wanted_domains(trials, found) if without and not question.templates else {}
-    return replace(_document(spec.version, kinds, demand.shapes, found, without, most), wanted_domains=wanted or UNSET), without
+    best = found.best
+    counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
+    added = tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
+    unused = [at for at, (_, count) in enumerate(counts) if added and not count]
+    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
+    document = NewNodesDocument(
+        warnings=(), release=spec.version, added=added, placed=best.is_placed and not found.stuck,
+        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
+        not_taken=tuple(_not_taken(kinds, at, demand.shapes, found) for at in sorted(unused, key=lambda at: kinds[at].cost)),
+        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
+        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
+        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
+        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
+        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated, wanted_domains=wanted or UNSET,
+    )  # fmt: skip
+    return document, without
 
 
 def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
@@ -308,38 +627,15 @@ def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
     return dict(wanted)
 
 
-def _document(
-    release: str, kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound, without: Mapping[str, str], most: int
-) -> NewNodesDocument:
-    best = found.best
-    counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
-    added = tuple(
-        AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count
-    )
-    unused = sorted((at for at, (_, count) in enumerate(counts) if not count), key=lambda at: kinds[at].cost) if added else []
-    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
-    return NewNodesDocument(
-        warnings=(), release=release, added=added, placed=best.is_placed and not found.stuck,
-        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
-        not_taken=tuple(_not_taken(kinds, at, shapes, found) for at in unused),
-        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
-        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
-        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
-        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
-        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated,
-    )  # fmt: skip
-
-
 def _mix(kinds: Sequence[NodeKind], trial: MixTrial) -> dict[str, int]:
     return {kind.name: count for kind, count in zip(kinds, trial.mix, strict=True)}
 
 
 def left(trial: MixTrial) -> str:
     """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
-    first = trial.missing[0] if trial.missing else None
-    if first is None:
+    if not trial.missing:
         return "all pods find a node"
-    number = len(trial.missing)
+    number, first = len(trial.missing), trial.missing[0]
     return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
@@ -356,11 +652,13 @@ def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], f
     return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
 
 
-def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> Iterator[tuple[str, str]]:
+def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> dict[str, str]:
     """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
-    refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
+    refused, without = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}, dict[str, str]()
     for one in (*found.stuck, *found.best.missing):
         told: dict[str, list[str]] = {}
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
             told.setdefault(why, []).append(kind.name)
-        yield one.pod, "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items()) or one.message
+        words = "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
+        without[one.pod] = words or one.message
+    return without

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 
 import attrs
 
 from ...api.controlplane.defaults import with_defaults
-from ...api.load import Loaded, load_documents
+from ...api.load import Loaded
 from ...api.objects import KubeObject
-from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
@@ -38,19 +38,17 @@ from ...api.words import Figure, count_of, rounded, short_name
 from ...core.decision.fiterror import reasons_in
 from ...core.pods.requests import PODS
 from ...exceptions import ManifestError
-from ...simulation.input import Part, parts_of
+from ...simulation.input import parts_of
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
-from ..capacity.ask import CapacityResult, capacity, question_of
+from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions
 from ..result import Result, help_for
-from .answer import LIKE, NewNodesDocument, in_words, nodes_to_add, read_cost, read_costs
-from .search import NewNode
+from .answer import LIKE, NewNodesDocument, in_words, kinds_of, nodes_to_add, read_cost, read_costs
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
 MOST_NODES = 10
 """Of new nodes that short text lists."""
-SIDES = ("requested", "allocatable")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -93,6 +91,11 @@ class NewNodesResult(Result):
 
     def view(self) -> View:
         found = self.found
+        # The pods that no new node helps.
+        pods = [
+            PodOutcome(one.pod, "waits", next(iter(reasons_in(one.message))))
+            for one in found.without_node.pods
+        ]
         return View(
             title=type(self).__name__,
             verdict=_verdict(found),
@@ -100,7 +103,8 @@ class NewNodesResult(Result):
                 "release": found.release, "added": " and ".join(f"{row.count} {row.node}" for row in found.added) or "nothing",
                 "cost": found.cost, "placed": self.ok,
             },
-            who=_who(found), next=[help_for(pod) for pod in [*self.without_node][: not self.are_copies]], sections=list(_sections(self)),
+            who=PodOutcomes("Who finds no node", pods, "without"),
+            next=[help_for(pod) for pod in [*self.without_node][: not self.are_copies]], sections=list(_sections(self)),
         )  # fmt: skip
 
 
@@ -120,7 +124,17 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
     '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
     question = question_of(given, options, observer)
-    nodes = [_loaded(number, part, given, options, observer) for number, part in enumerate(parts_of("nodes", options.nodes), 1)]
+    nodes = list[str | tuple[str, Loaded]]()
+    for number, part in enumerate(parts_of("nodes", options.nodes), 1):
+        where = os.fspath(part) if isinstance(part, str | os.PathLike) else None
+        if where is not None and where.startswith(LIKE):
+            nodes.append(where)
+            continue
+        if where is not None and (not where or "\0" in where or not (where == "-" or os.path.exists(where))):
+            name = options.called("nodes").lstrip("-")
+            raise ManifestError(f'{name}: expected a file with one Node, or like:NODE, got "{where}", which is no file')
+        part = with_defaults(part) if isinstance(part, KubeObject) and given.defaults else part
+        nodes.append(loaded_of(f"node {number}", part, given, observer))
     costs = options.costs
     prices = {name: read_cost(name, value) for name, value in costs.items()} if isinstance(costs, Mapping) else read_costs(costs)
     given = given.with_pods(question.pods)
@@ -128,35 +142,16 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
     if options.has("pod"):
         tell_left_out(given, options, observer)
     with observer.counting(None, "looking for new nodes", "simulations") as progress:
+        kinds = kinds_of(nodes, given.scenario.objects, prices)
         found, without = nodes_to_add(
-            question, given.scenario, given.spec, nodes, prices, most_nodes=options.most_nodes,
-            on_progress=lambda done: progress(done, ""),
-        )  # fmt: skip
+            question, given, kinds, most_nodes=options.most_nodes, on_progress=lambda done: progress(done, "")
+        )
     return NewNodesResult(found, without, given.warnings, options.has("pod"))
 
 
 def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> CapacityResult | NewNodesResult:
     """What the command answers: how many copies fit, or which nodes to add."""
     return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
-
-
-def _loaded(number: int, part: Part, given: Input, options: NewNodesOptions, observer: Observer) -> str | tuple[str, Loaded]:
-    """A kind of node, with the words for where it is from; *part* itself where it is ``like:NODE``."""
-    where = f"node {number}"
-    if isinstance(part, str | os.PathLike):
-        where = os.fspath(part)
-        if where.startswith(LIKE):
-            return where
-        if not where or "\0" in where or not (where == "-" or os.path.exists(where)):
-            name = options.called("nodes").lstrip("-")
-            raise ManifestError(f'{name}: expected a file with one Node, or like:NODE, got "{where}", which is no file')
-        found = given.load(part)
-    elif isinstance(part, KubeObject):
-        found = Loaded((with_defaults(part) if given.defaults else part,))
-    else:
-        found = load_documents([Document(part, where)], defaults=given.defaults)
-    observer.noticed(found.warnings)
-    return where, found
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
@@ -179,71 +174,49 @@ def _verdict(found: NewNodesDocument) -> str:
 
 
 def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
-    yield from (Paragraph(text, hanging="") for text in _told(result.found))
-    without = result.without_node
+    found, without = result.found, result.without_node
+    told = [_verdict(found)]
+    for domain, pods in (found.wanted_domains or {}).items():
+        told.append(f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there.")
+    if found.cost is not None:
+        told += [f"With one fewer, {sentence}" for sentence in found.fewer]
+        told += [f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in found.not_taken]
+    else:
+        tried = f"{count_of(found.simulated, 'mix', 'mixes')} of up to {count_of(found.most_nodes, 'node')} simulated"
+        told.append(f"{tried}; with {in_words(found.tried)} these find none:")
+    yield from (Paragraph(text, hanging="") for text in told)
     for at, (key, why) in enumerate(without.items()):
         yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
     if len(without) > MOST_PODS:
         yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
-    if result.found.evicted:
-        yield Paragraph(f"{count_of(len(result.found.evicted), 'pod')} evicted to make room.", hanging="")
+    if found.evicted:
+        yield Paragraph(f"{count_of(len(found.evicted), 'pod')} evicted to make room.", hanging="")
 
 
 def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
-    yield Section("What to add", [_added(found)])
+    columns = [
+        Column("new node", "name", field="node"), Column("count", "count"),
+        Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
+    ]  # fmt: skip
+    added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
+    yield Section("What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))])
     yield Section(parts=[_nodes(found)])
-    yield Section("What was not taken", [_not_taken(found)])
-    fewer = [f"With one fewer, {one}" for one in found.fewer] if found.added else []
-    if fewer:
-        proof = "Each was simulated. Another mix that costs less can still exist."
-        yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
+    columns = [Column("node", "name"), Column("cost of one", "count"), Column("takes", "count"), Column("why", "name")]
+    unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
+    yield Section("What was not taken", [Table("notTaken", columns, unused, forms=PAGE)])
+    if found.added and found.fewer:
+        fewer = BulletList(items=[f"With one fewer, {one}" for one in found.fewer])
+        yield Section("Why not less", [fewer, *on_page("Each was simulated. Another mix that costs less can still exist.")])
     tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
     if found.cost is None and any(found.tried.values()):
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
-    columns = (Column("pod", "name"), Column("why"))
-    without = Table("without", columns, [[one.pod, one.message] for one in found.without_node.pods], noun="pod", forms=PAGE)
-    yield Section("Pods without a node", [without])
-
-
-def _who(found: NewNodesDocument) -> PodOutcomes:
-    """The pods that no new node helps."""
-    pods = [PodOutcome(one.pod, "waits", next(iter(reasons_in(one.message)))) for one in found.without_node.pods]
-    return PodOutcomes("Who finds no node", pods, "without")
-
-
-def _told(found: NewNodesDocument) -> Iterator[str]:
-    yield _verdict(found)
-    for domain, pods in (found.wanted_domains or {}).items():
-        yield f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there."
-    if found.cost is not None:
-        yield from (f"With one fewer, {sentence}" for sentence in found.fewer)
-        yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in found.not_taken)
-    else:
-        tried = f"{count_of(found.simulated, 'mix', 'mixes')} of up to {count_of(found.most_nodes, 'node')} simulated"
-        yield f"{tried}; with {in_words(found.tried)} these find none:"
+    pods = [[one.pod, one.message] for one in found.without_node.pods]
+    yield Section("Pods without a node", [Table("without", (Column("pod", "name"), Column("why")), pods, noun="pod", forms=PAGE)])
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _added(found: NewNodesDocument) -> Table:
-    """A row a kind."""
-    columns = (
-        Column("new node", "name", field="node"), Column("count", "count"),
-        Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
-    )  # fmt: skip
-    rows = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
-    return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"))
-
-
-def _not_taken(found: NewNodesDocument) -> Table:
-    """A row a kind of which none is added."""
-    cost, takes = Column("cost of one", "count"), Column("takes", "count")
-    columns = (Column("node", "name"), cost, takes, Column("why", "name"))
-    rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
-    return Table("notTaken", columns, rows, forms=PAGE)
 
 
 def _nodes(found: NewNodesDocument) -> Table:
@@ -254,24 +227,23 @@ def _nodes(found: NewNodesDocument) -> Table:
     columns = [
         Column("name", "name"), Column("kind", "name", filter=True, forms=REST, field="node"), Column("pods", "count"),
     ]  # fmt: skip
-    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE) for name in has for side in SIDES]
+    for name in has:
+        columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE) for side in ("requested", "allocatable")]
     columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
-    first = nodes[:MOST_NODES]
     for name in used:
-        short = ("table",) if any(node.requested.get(name) for node in first) else ()
+        short = ("table",) if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ()
         columns.append(Column(short_name(name), "amount", forms=() if name == PODS else (*short, "wide")))
-    rows = [
-        [
-            node.name, node.node, node.pods, *(getattr(node, side).get(name) for name in has for side in SIDES),
-            *(node.requested.get(name) for name in used), *(_use(name, node) for name in used),
-        ]
-        for node in nodes
-    ]  # fmt: skip
+    rows = []
+    for node in nodes:
+        row: list[Any] = [node.name, node.node, node.pods]
+        for name in has:
+            row += [node.requested.get(name), node.allocatable.get(name)]
+        row += [node.requested.get(name) for name in used]
+        for name in used:
+            asked, there = node.requested.get(name), node.allocatable.get(name)
+            if asked is None or there is None:
+                row.append(None)
+            else:
+                row.append(Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
+        rows.append(row)
     return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA)
-
-
-def _use(resource: str, node: NewNode) -> Figure | None:
-    requested, allocatable = node.requested.get(resource), node.allocatable.get(resource)
-    if requested is None or allocatable is None:
-        return None
-    return Figure(f"{rounded(resource, requested)} of {rounded(resource, allocatable)}")

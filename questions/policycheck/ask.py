@@ -11,10 +11,9 @@ import attrs
 from ...algorithmprovider.check import PolicyCheck, RunningPredicate
 from ...algorithmprovider.config import read_policy_file
 from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
-from ...api.view import REST, TEXT, BulletList, Column, Item, Paragraph, Section, Table, View
+from ...api.view import REST, TEXT, BulletList, Column, Paragraph, Section, Table, View
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import UnknownNameError
-from ...framework.config.fielderrors import ProfileFault
 from ...framework.policy.check import check_file, profile_to_check, release_with_policies
 from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from ...framework.releases import find_any_release
@@ -46,12 +45,19 @@ class PolicyCheckResult(Result):
         """What the release refuses; what begins with blanks belongs to the one before."""
         report = self.document
         if isinstance(report, ProfileCheck):
-            return [_in_words(fault) for fault in report.faults]
+            told = []
+            for fault in report.faults:
+                parts = [fault.what] + [f"expected {fault.wanted}"] * (fault.wanted is not None)
+                parts += [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
+                told.append(f"{fault.where}: {', '.join(parts)}".removeprefix(": "))
+            return told
         if report.refused is None:
             return []
         listed = len(report.faults) > 1 or any(fault.got for fault in report.faults)
-        told = (": ".join(filter(None, [fault.where, fault.what])) + (f", got {fault.got}" if fault.got else "") for fault in report.faults)
-        return [report.refused, *(f"  {text}" for text in told if listed)]
+        found = [report.refused]
+        for one in report.faults if listed else ():
+            found.append(f"  {': '.join(filter(None, [one.where, one.what]))}{f', got {one.got}' if one.got else ''}")
+        return found
 
     def origin(self) -> dict[str, Any]:
         return {"releases": [self.document.release], "warnings": self.document.warnings}
@@ -71,10 +77,18 @@ class PolicyCheckResult(Result):
         if faults:
             runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
         else:
-            runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(_parts(report, self.extenders))]
+            shown = [Paragraph(one, (*TEXT, *REST), hanging="") if isinstance(one, str) else one for one in _parts(report, self.extenders)]
+            runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(shown)]
+        if isinstance(report, ProfileCheck):
+            counts = {"profiles": report.profiles, "extenders": report.extenders, "faults": report.faults}
+        else:
+            counts = {
+                "rules turn nodes down": report.predicates, "rules score nodes": report.priorities,
+                "are accepted and never run": report.never_run, "extenders": report.extenders, "faults": report.faults,
+            }  # fmt: skip
         return View(
-            title=type(self).__name__, verdict=refused or f"{report.release} starts with {name}.",
-            facts={"release": report.release, **_counts(report)}, sections=[warned, *runs],
+            title=type(self).__name__, verdict=refused or f"{report.release} starts with {name}.", sections=[warned, *runs],
+            facts={"release": report.release, **{title: len(values) or None for title, values in counts.items()}},
         )  # fmt: skip
 
 
@@ -93,36 +107,24 @@ def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer = S
     return PolicyCheckResult(report, name, in_calling_order(extenders, release.ignorable_extenders_last))
 
 
-def _counts(report: Check) -> dict[str, int | None]:
-    """How much runs; None for nothing."""
-    if isinstance(report, ProfileCheck):
-        found = {"profiles": report.profiles, "extenders": report.extenders, "faults": report.faults}
-    else:
-        found = {
-            "rules turn nodes down": report.predicates, "rules score nodes": report.priorities,
-            "are accepted and never run": report.never_run, "extenders": report.extenders, "faults": report.faults,
-        }  # fmt: skip
-    return {name: len(values) or None for name, values in found.items()}
-
-
-def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Item]:
+def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table | str]:
     """What runs, in tables and sentences."""
     if isinstance(report, ProfileCheck):
         for profile in report.profiles:
-            yield _line(f"pods of {profile.scheduler_name}")
-            yield _running("Filter plugin", profile.filters) if profile.filters else _line("no Filter plugins")
+            yield f"pods of {profile.scheduler_name}"
+            yield _running("Filter plugin", profile.filters) if profile.filters else "no Filter plugins"
             scores = [[found.name, found.weight] for found in profile.scores]
-            yield _table(("Score plugin", "weight"), scores) if scores else _line("no Score plugins")
-        yield from (_line(f"extender {url}") for url in report.extenders)
+            yield _table(("Score plugin", "weight"), scores) if scores else "no Score plugins"
+        yield from (f"extender {url}" for url in report.extenders)
         return
     is_classic = find_any_release(report.release).policies is None
     yield _running("predicate" if is_classic else "Filter plugin", report.predicates, report.never_run)
     priorities = [[found.name, found.weight] for found in report.priorities]
-    yield _table(("priority" if is_classic else "Score plugin", "weight"), priorities) if priorities else _line("no priorities")
+    yield _table(("priority" if is_classic else "Score plugin", "weight"), priorities) if priorities else "no priorities"
     if extenders:
         yield _table(("extender", "may be ignored"), [[one.name, "yes" if one.ignorable else "no"] for one in extenders])
     everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
-    yield _line(f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}")
+    yield f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
 
 
 def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str] = ()) -> Table:
@@ -132,14 +134,3 @@ def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     return Table(titles[-2], list(map(Column, titles)), rows)
-
-
-def _line(text: str) -> Paragraph:
-    return Paragraph(text, (*TEXT, *REST), hanging="")
-
-
-def _in_words(fault: ProfileFault) -> str:
-    """Where, what, got and wanted, as far as there are such."""
-    parts = [fault.what] + [f"expected {fault.wanted}"] * (fault.wanted is not None)
-    parts += [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
-    return f"{fault.where}: {', '.join(parts)}".removeprefix(": ")

@@ -22,6 +22,7 @@ from ...api.view import (
     TEXT,
     Chart,
     Column,
+    Item,
     MapSide,
     NodeMap,
     Paragraph,
@@ -48,12 +49,11 @@ from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import Result, Row
-from .history import KEPT, NodesAt, PodHistory, ReplayHistory, columns
 from .inputs.inputs import InputOptions, Inputs, read_inputs
 from .inputs.times import DURATION, parse_duration
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
-from .recording import Places, Recording, printed, summary
+from .recording import KEPT, Places, PodHistory, Recording, ReplayHistory, columns, printed, summary
 from .replay import Replay
 from .simulatedcluster import Delays
 
@@ -80,31 +80,29 @@ class ReplayInput:
 
     @classmethod
     def read(
-        cls, paths: Sequence[str | os.PathLike[str]], spec: SchedulerSpec,
-        settle: Callable[[Sequence[Node]], SchedulerSpec] | None = None, *, release: str | None, strict: bool = False,
-        objects: Iterable[KubeObject] = (), **choices: Any,
+        cls, paths: Sequence[str | os.PathLike[str]], spec: SchedulerSpec, settle: Callable[[Sequence[Node]], SchedulerSpec], *,
+        options: ReplayOptions, release: str | None, objects: Iterable[KubeObject] = (), keeps_manifests: bool = False,
     ) -> ReplayInput:  # fmt: skip
-        """What *paths* and *objects* are, and the scheduler that *spec* makes, or the one that *settle* finds for the nodes.
+        """What *paths* and *objects* are, and the scheduler that *settle* finds for the nodes, of which *spec* is a first guess.
 
-        *release*: as it was asked for, None for the default; *choices*: of :class:`~.InputOptions`. Raises
-        :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and for what does not count if *strict*.
+        *release*: as it was asked for, None for the default. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and
+        for what does not count if that is to be refused.
         """
-        names, extends = spec.scheduler_names, choices.pop("keeps_manifests", False) or spec.may_call_extenders
-        choice = InputOptions(scheduler_names=names, priorities=spec.keeps_priorities, keeps_manifests=extends, **choices)
+        choice = InputOptions(
+            scheduler_names=spec.scheduler_names, priorities=spec.keeps_priorities,
+            keeps_manifests=keeps_manifests or spec.may_call_extenders, ignore_times=options.ignore_times,
+            as_recorded=options.as_recorded, run_time=_seconds("run_time", options.run_time), compress=options.compress_time,
+            defaults=options.defaults, cron_jobs=options.cron_jobs, strict_fields=options.strict,
+        )  # fmt: skip
         inputs = read_inputs(paths, choice, objects=objects)
-        spec = spec if settle is None else settle(inputs.nodes)
+        spec = settle(inputs.nodes)
         engine = spec.engine(inputs.config_maps)
-        found = input_notices(inputs.objects, engine.algorithm, release)
-        noted = attrs.evolve(inputs, warnings=(*inputs.warnings, *found, *_nothing_happens(inputs)))
-        if strict:
-            refuse_unread(noted.warnings)
-        return cls(inputs=noted, spec=spec, engine=engine)
-
-
-def _nothing_happens(inputs: Inputs) -> Iterator[Notice]:
-    """A warning if there is nothing to replay: no pod, and nothing that comes later."""
-    if not inputs.operations and not any(isinstance(event.item, Pod) or event.time > 0 for event in inputs.events):
-        yield Notice("", "got no Pod and no event, so nothing happens in this replay")
+        notices = [*inputs.warnings, *input_notices(inputs.objects, engine.algorithm, release)]
+        if not inputs.operations and not any(isinstance(event.item, Pod) or event.time > 0 for event in inputs.events):
+            notices.append(Notice("", "got no Pod and no event, so nothing happens in this replay"))
+        if options.strict:
+            refuse_unread(notices)
+        return cls(inputs=attrs.evolve(inputs, warnings=tuple(notices)), spec=spec, engine=engine)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -140,30 +138,40 @@ class ReplayResult(Result):
         return self.summary
 
     def view(self) -> View:
-        history, events = self.history, table_of("events", self.events, ("time", "event"))
-        text = block(*_paragraphs(self), _waits(self.summary), _mean_use(self.summary))
-        return View(
-            title=type(self).__name__,
-            verdict=_verdict(self),
-            facts={
-                "release": self.release, "scheduled": self.summary.scheduled, "still waiting": self.summary.still_waiting,
-                "events": len(self.events) if history is None else sum(history.counts.values()),
-            },
-            who=None if history is None else _who(history),
-            sections=[
-                text, *tables(events), Section(parts=[*self._lines(), table_of("series", self.series, ("time",))]),
-                *([] if history is None else _sections(self, history)),
-            ],
-        )  # fmt: skip
-
-    def _lines(self) -> Iterator[Chart]:
+        history, summary, events = self.history, self.summary, table_of("events", self.events, ("time", "event"))
+        told = [
+            f"{duration(self.time)} of virtual time, {count_of(self.nodes, 'node')} at the end",
+            f"{count_of(summary.arrived, 'pod')} arrived, {summary.scheduled} scheduled, {summary.finished} finished, "
+            f"{summary.evicted} evicted",
+            f"{count_of(summary.attempts, 'attempt')}, {summary.failed_attempts} failed, {summary.preemptions} made room",
+        ]  # fmt: skip
+        if not summary.ok:
+            waiting = count_doing(summary.still_waiting, "pod", "wait", "still")
+            told.append(f"{waiting}, {summary.never_scheduled} left without having had a node")
+        if self.ignored:
+            told.append("ignored: " + ", ".join(f"{count} {why}" for why, count in self.ignored.items()))
+        over_time: list[Item] = [table_of("series", self.series, ("time",))]
         names = [name for name in LINES if self.series and name in self.series[0]]
         if names:
-            yield Chart(
+            chart = Chart(
                 title="Over time", description=f"{', '.join(LINES[name] for name in names)} over seconds", kind="steps", across="seconds",
                 labels=[float(row["time"]) for row in self.series], up="pods",
                 series={LINES[name]: [row[name] for row in self.series] for name in names},
             )  # fmt: skip
+            over_time.insert(0, chart)
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self),
+            facts={
+                "release": self.release, "scheduled": summary.scheduled, "still waiting": summary.still_waiting,
+                "events": len(self.events) if history is None else sum(history.counts.values()),
+            },
+            who=None if history is None else _who(history),
+            sections=[
+                block(*told, _waits(summary), _mean_use(summary)), *tables(events), Section(parts=over_time),
+                *([] if history is None else _sections(self, history)),
+            ],
+        )  # fmt: skip
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -181,15 +189,15 @@ def replayed(
     recording = Recording(made, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
     with recording.writing(), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
-        for steps in recording.run():
-            if steps % PROGRESS_STEPS == 0:
+        while not recording.stopped and made.step():
+            if made.steps % PROGRESS_STEPS == 0:
                 progress(made.position + made.workload.position, duration(made.now))
     if history is not None:
         history.end(made)
     names = columns(inputs.resources)
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
-        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, made.cluster.ledger.nodes,
+        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, len(made.cluster.ledger.nodes),
         inputs.resources, inputs.ignored, made.is_over, history,
     )  # fmt: skip
 
@@ -197,23 +205,11 @@ def replayed(
 def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
     """What a replay starts from, as Python gives it."""
     chosen = options.scheduler
-
-    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
-        return spec_of(chosen, nodes)
-
+    first = spec_of(None if chosen == AUTO else chosen)
     return ReplayInput.read(
-        paths_among("inputs", inputs), spec_of(None if chosen == AUTO else chosen), settle if chosen == AUTO else None,
-        release=release_asked(chosen), objects=objects_of("inputs", inputs, defaults=options.defaults), **choices_of(options),
+        paths_among("inputs", inputs), first, lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first, options=options,
+        release=release_asked(chosen), objects=objects_of("inputs", inputs, defaults=options.defaults),
     )  # fmt: skip
-
-
-def choices_of(options: ReplayOptions) -> dict[str, Any]:
-    """What *options* say of reading, as :class:`~.InputOptions` has it."""
-    run_time = _seconds("run_time", options.run_time)
-    return {
-        "ignore_times": options.ignore_times, "as_recorded": options.as_recorded, "run_time": run_time,
-        "compress": options.compress_time, "defaults": options.defaults, "cron_jobs": options.cron_jobs, "strict_fields": options.strict,
-    }  # fmt: skip
 
 
 @asked_by(ReplayOptions, "inputs", "scheduler", opens=read_input)
@@ -225,13 +221,11 @@ def replay(given: ReplayInput, options: ReplayOptions, observer: Observer = SILE
     """
     every, events = _seconds("series_every", options.series_every), list[EventData]()
     keep = events.append if options.on_event is None else options.on_event
-
-    def sink(event: EventData) -> None:
-        if event["event"] != "Summary":
-            keep(event)
-
     places = Places(series_every=every or 0.0, keeps_series=every is not None)
-    return attrs.evolve(replayed(given, options, observer, places=places, sink=sink), events=tuple(events))
+    found = replayed(
+        given, options, observer, places=places, sink=lambda event: None if event["event"] == "Summary" else keep(event)
+    )
+    return attrs.evolve(found, events=tuple(events))
 
 
 def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
@@ -271,53 +265,27 @@ def _delays(options: ReplayOptions) -> Delays:
 
 def _verdict(found: ReplayResult) -> str:
     """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
-    came, waiting, never = found.summary.arrived, found.summary.still_waiting, found.summary.never_scheduled
-    start, pods = "" if found.is_over else "Interrupted: ", f"{came:,}"
-    if not came:
+    summary, pods = found.summary, f"{found.summary.arrived:,}"
+    waiting, never, longest = summary.still_waiting, summary.never_scheduled, summary.waits.get("max")
+    start = "" if found.is_over else "Interrupted: "
+    if not summary.arrived:
         return f"{start}No pod came."
-    pieces = list[str]()
+    told = f"All {pods} pods got a node" if summary.arrived > 1 else "The pod got a node"
     if waiting:
-        wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
-        pieces.append(f"{waiting:,} of {pods}{wait}{_alone(found) if waiting == 1 else ''}")
-    if never:
-        left = f"{never:,}"
-        without = f"{left} of {pods} pods left without ever having a node"
-        pieces.append(f", {left} left without ever having one" if pieces else without)
-    if not pieces:
-        pieces.append(f"All {pods} pods got a node" if came > 1 else "The pod got a node")
-    return f"{start}{''.join(pieces)}{_waited(found.summary)}{_evicted(found.summary)}."
-
-
-def _alone(found: ReplayResult) -> str:
-    """The name of the only pod that waits, where lives are kept."""
-    lives = () if found.history is None else found.history.lives.values()
-    waiting = [life.pod for life in lives if life.outcome == "waiting"]
-    return f": {waiting[0]}" if len(waiting) == 1 else ""
-
-
-def _waited(summary: ReplaySummary) -> str:
-    longest = summary.waits.get("max")
-    if not longest:
-        return "" if longest is None or summary.still_waiting else ", none had to wait"
-    return f"; the longest wait was {longest:,.1f} s"
-
-
-def _evicted(summary: ReplaySummary) -> str:
-    if not summary.evicted:
-        return ""
-    return f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
-
-
-def _paragraphs(found: ReplayResult) -> Iterator[str]:
-    told = found.summary
-    yield f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end"
-    yield f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
-    yield f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room"
-    if not told.ok:
-        waiting = count_doing(told.still_waiting, "pod", "wait", "still")
-        yield f"{waiting}, {told.never_scheduled} left without having had a node"
-    if found.ignored:
-        yield "ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items())
+        # The name of the only pod that waits, where lives are kept.
+        lives = () if found.history is None or waiting > 1 else found.history.lives.values()
+        alone = ", ".join(life.pod for life in lives if life.outcome == "waiting")
+        told = f"{waiting:,} of {pods} pods still {'waits' if waiting == 1 else 'wait'} for a node{f': {alone}' if alone else ''}"
+        told += f", {never:,} left without ever having one" if never else ""
+    elif never:
+        told = f"{never:,} of {pods} pods left without ever having a node"
+    if longest:
+        told += f"; the longest wait was {longest:,.1f} s"
+    elif longest is not None and not waiting:
+        told += ", none had to wait"
+    if summary.evicted:
+        told += f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
+    return f"{start}{told}."
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -362,7 +330,10 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     yield Section("Over time", list(_charts(found, history)), forms=PAGE)
     none = on_page("" if found.summary.waits else "No pod got a node.")
     yield Section("How long pods waited", [_waits(found.summary), _mean_use(found.summary), *none], name="waits", forms=PAGE)
-    yield Section("What was lost", [_lost(history)], "Pods that had to leave a node before they had finished.")
+    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
+    heads = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
+    lost = Table("lost", heads, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
+    yield Section("What was lost", [lost], "Pods that had to leave a node before they had finished.")
     if history.nodes:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
     yield Section("Pods", [_lives(history)], name="all-pods")
@@ -370,7 +341,13 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     counts = Table("kinds", (Column("event", "name"), Column("how many", "count")), kinds, forms=PAGE)
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
-    yield Section("Events", [counts, _news(history), *on_page(rest if history.news else "")])
+    heads = [
+        Column("time", "seconds"), Column("event", "tag", filter=True), Column("pod", "name"), Column("node", "name", filter=True),
+        Column("for", "name"), Column("more"),
+    ]  # fmt: skip
+    rows = [[one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)] for one in history.news]
+    news = Table("events", heads, rows, noun="event", forms=PAGE)
+    yield Section("Events", [counts, news, *on_page(rest if history.news else "")])
 
 
 def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
@@ -405,20 +382,19 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     moments = [("at the start", first), ("when most is in use", fullest), ("at the end", last)]
     if fullest is None or first is None or last is None or not first.time < fullest.time < last.time:
         del moments[1]
-    sides = [_side(f"{title}, {one.time:,.1f} s", one, names, found.resources) for title, one in moments if one is not None]
+    sides = []
+    for title, moment in moments:
+        if moment is None:
+            continue
+        known, uses = moment.allocatable.shape[1], dict[str, list[float | None]]()
+        for resource, has, used in zip(found.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True):
+            uses[resource] = [used[at] / has[at] if at < known and has[at] else None for at in range(len(names))]
+        there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
+        states = ["" if at in there else ABSENT for at in range(len(names))]
+        pods = () if moment.pods is None else nodes_with(((pod, names[at]) for pod, at in moment.pods.items()), names)
+        sides.append(MapSide(f"{title}, {moment.time:,.1f} s", uses, pods, states if any(states) else ()))
     colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
     return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
-
-
-def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence[str]) -> MapSide:
-    known, uses = moment.allocatable.shape[1], dict[str, list[float | None]]()
-    for row, resource in enumerate(resources):
-        has, used = moment.allocatable[row].tolist(), moment.used[row].tolist()
-        uses[resource] = [used[at] / has[at] if at < known and has[at] else None for at in range(len(names))]
-    there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
-    states = ["" if at in there else ABSENT for at in range(len(names))]
-    pods = () if moment.pods is None else nodes_with(((pod, names[row]) for pod, row in moment.pods.items()), names)
-    return MapSide(title, uses, pods, states if any(states) else ())
 
 
 def _lives(history: ReplayHistory) -> Table:
@@ -428,33 +404,12 @@ def _lives(history: ReplayHistory) -> Table:
         Column("waited", "seconds"), Column("nodes", "names", filter=True), Column("attempts", "count"), Column("ended", "seconds"),
         Column("last reason", filter=True),
     )  # fmt: skip
-    pods = list(history.lives.values())
-    rows = [
-        [
-            pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended,
-            next(iter(reasons_in(pod.message))) if pod.message else None,
-        ]
-        for pod in pods
-    ]  # fmt: skip
-    details = [[["message", pod.message]] if pod.message else None for pod in pods]
+    rows, details = [], list[Any]()
+    for pod in history.lives.values():
+        reason = _reason_of(pod) if pod.message else None
+        rows.append([pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended, reason])
+        details.append([["message", pod.message]] if pod.message else None)
     return Table("pods", columns, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
-
-
-def _lost(history: ReplayHistory) -> Table:
-    """Pods that lost their node."""
-    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
-    columns = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
-    return Table("lost", columns, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
-
-
-def _news(history: ReplayHistory) -> Table:
-    """Events other than the usual ones of pods."""
-    columns = (
-        Column("time", "seconds"), Column("event", "tag", filter=True), Column("pod", "name"), Column("node", "name", filter=True),
-        Column("for", "name"), Column("more"),
-    )  # fmt: skip
-    rows = [[one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)] for one in history.news]
-    return Table("events", columns, rows, noun="event", forms=PAGE)
 
 
 def _more(event: Mapping[str, Any]) -> str | None:

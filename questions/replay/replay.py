@@ -14,12 +14,10 @@ from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import UnknownNameError, did_you_mean
-from .cluster.churnworkload import ChurnWorkload
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles, resume
 from .cluster.volumecontroller import VolumeController
-from .externalevents import ExternalEvents
-from .inputs.inputs import Inputs
-from .inputs.traces import Event
+from .externalevents import ChurnWorkload, ExternalEvents
+from .inputs.inputs import Event, Inputs
 from .simulatedcluster import Delays, SimulatedCluster
 
 
@@ -61,7 +59,6 @@ class Replay:
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
         self.outside = ExternalEvents(self.cluster, self.pods, self.volumes)
         self.workload = ChurnWorkload(inputs.operations, self.outside)
-        self.workload.start()
 
     @property
     def now(self) -> float:
@@ -101,9 +98,16 @@ class Replay:
             return False
         self.steps += 1
         self.workload.look()
-        if self._happen():
+        # Do the next thing that is due, events from outside first.
+        events, cluster = self.inputs.events, self.cluster
+        if self.position < len(events) and _due(events[self.position]) <= cluster.now:
+            self.position += 1
+            self.outside.apply(events[self.position - 1])
             return True
-        if self._free_at <= self.cluster.clock.now and (pod := self._pop()) is not None:
+        if (task := cluster.agenda.pop_due(cluster.now)) is not None:
+            task()
+            return True
+        if self._free_at <= cluster.now and (pod := self._pop()) is not None:
             return pod
         # Let time pass until something can happen.
         next_time = self.next_time()
@@ -112,19 +116,6 @@ class Replay:
             return False
         self._pass_time(next_time)
         return True
-
-    def _happen(self) -> bool:
-        """Do the next thing that is due, events from outside first."""
-        events, position, cluster = self.inputs.events, self.position, self.cluster
-        now = cluster.clock.now
-        if position < len(events) and _due(events[position]) <= now:
-            self.position += 1
-            self.outside.apply(events[position])
-            return True
-        task = cluster.agenda.pop_due(now)
-        if task is not None:
-            task()
-        return task is not None
 
     def _pass_time(self, time: int) -> None:
         for observe in self.observers:
@@ -141,40 +132,35 @@ class Replay:
 
     def next_time(self) -> int | None:
         """When the next thing happens that can change anything, in nanoseconds; None: never."""
-        events, cluster, coming = self.inputs.events, self.cluster, []
-        if (task := cluster.agenda.next_time) is not None:
-            coming.append(task)
+        events, cluster = self.inputs.events, self.cluster
+        coming = [time for time in (cluster.agenda.next_time, self.workload.deadline) if time is not None]
         if self.position < len(events):
             coming.append(_due(events[self.position]))
         if cluster.queue.can_pop:
             coming.append(self._free_at)
-        if self.workload.deadline is not None:
-            coming.append(self.workload.deadline)
-        if (coming or self._has_untried_pod()) and (due := cluster.queue.next_due()) is not None:
-            coming.append(max(due, cluster.clock.now))
+        # A pod that was not yet tried on the cluster as it is now waits for its back-off.
+        waiting = self.waiting if not coming else ()
+        untried = any(life.tried_at != cluster.changes and not cluster.is_gated(life.key) for life in waiting)
+        if (coming or untried) and (due := cluster.queue.next_due()) is not None:
+            coming.append(max(due, cluster.now))
         return min(coming, default=None)
-
-    def _has_untried_pod(self) -> bool:
-        """Whether some waiting pod was not yet tried on the cluster as it is now."""
-        untried = (life for life in self.pods.all.values() if life.waits and life.tried_at != self.cluster.changes)
-        return any(not self.cluster.is_gated(life.key) for life in untried)
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
     def _pop(self) -> Pod | None:
-        while (item := self.cluster.queue.pop()) is not None:
+        queue = self.cluster.queue
+        while (item := queue.pop()) is not None:
             life = self.pods.all.get(item.pod.key)
             # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
             if life is None or not life.waits or item.pod.is_terminating:
-                self.cluster.queue.done(item.pod)
-                continue
-            if (self.position == len(self.inputs.events) and self.workload.deadline is None) and self.pods.is_futile(life):
+                queue.done(item.pod)
+            elif (self.position == len(self.inputs.events) and self.workload.deadline is None) and self.pods.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
-                self.cluster.queue.add_unschedulable(item, self.cluster.queue.cycle)
+                queue.add_unschedulable(item, queue.cycle)
                 life.tried_at = self.cluster.changes
-                continue
-            life.tried = item
-            return item.pod
+            else:
+                life.tried = item
+                return item.pod
         return None
 
     def decide(self, pod: Pod) -> Decision:

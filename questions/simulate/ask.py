@@ -12,7 +12,7 @@ from ...api.inventory import REFUSED
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.notices import NoticeGroup
-from ...api.record import UNSET, astuple, replace
+from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
     MEANINGS,
     PAGE,
@@ -64,6 +64,7 @@ TAKES = "takes pods"
 """A node of the map."""
 LISTED, NAMED = 60, 16
 """That many pods are listed under each reason, and are named above all else."""
+REJECTED = "running pod would be rejected by its node now", "running pods would be rejected by their nodes now"
 FEW = 24
 """Up to that many nodes are full as the list of nodes says; of more it is told how many are how full."""
 
@@ -80,7 +81,6 @@ class SimulationRun:
     _scores: dict[str, tuple[int, int | None]] = attrs.field(factory=dict)
     """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
     _pods_before: list[list[str]] = attrs.field(factory=list)
-    _reasons: dict[Template, Mapping[str, int]] = attrs.field(factory=dict)
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
     def __attrs_post_init__(self) -> None:
@@ -119,62 +119,55 @@ class SimulationRun:
         """Note how full the nodes are before the first cycle."""
         engine = self.given.engine
         self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
-        if self._has_nodes:
+        if self.options.nodes or self.options.makes("data", "page", "wide"):
             self._uses.begin()
         if self.options.makes("page"):
-            self._pods_before = self._pods_on_nodes()
-
-    @property
-    def _has_nodes(self) -> bool:
-        return self.options.nodes or self.options.makes("data", "page", "wide")
-
-    def _pods_on_nodes(self) -> list[list[str]]:
-        return pods_on(self.given.engine, [use.node for use in self._uses.found()])
+            self._pods_before = pods_on(engine, [use.node for use in self._uses.found()])
 
     def result(self) -> SimulationResult:
         """What came of it."""
-        simulation, options, before = self.simulation, self.options, self._before
-        outcomes, engine = simulation.outcomes, self.given.engine
+        simulation, options, given, before = self.simulation, self.options, self.given, self._before
+        outcomes, engine, wide = simulation.outcomes, given.engine, options.makes("wide")
+        uses = self._uses.found() if options.nodes or options.makes("data", "page", "wide") else []
         evictions = [(one, EvictionRecord.of(one)) for one in simulation.evictions]
-        shown, uses = [one for one in outcomes.values() if options.shows(one.pod)], self._uses.found() if self._has_nodes else []
+        pods = []
+        for outcome in outcomes.values():
+            if options.shows(outcome.pod):
+                found = PodRecord.of(simulation, outcome)
+                pods.append(ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if wide else found)
+        reasons: dict[Template, Mapping[str, int]] = {}
+
+        def alone(pod: Pod) -> Mapping[str, int]:
+            """The reasons that alone keep nodes from *pod*, which finds none in the end; pods of one template share them."""
+            template = engine.template_of(pod)
+            if template not in reasons:
+                reasons[template] = engine.only_reasons(pod)
+            return reasons[template]
+
+        rejected: Sequence[RefusedPod] | UnsetType = UNSET
+        if options.recheck:
+            from ...simulation.explain.explain import refused  # it brings in the rules of every release
+
+            # The running pods that are shown and that their nodes would no longer take.
+            spec, names = attrs.evolve(given.spec, preemption=False), given.spec.scheduler_names
+            ours = lambda pod: options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names  # noqa: E731
+            rejected = list(refused(given.scenario, spec.engine(given.scenario.config_maps), ours))
         return SimulationResult(
             outcome=SimulationDocument(
-                warnings=(), release=engine.release.version, pods=tuple(map(self._pod, shown)),
+                warnings=(), release=engine.release.version, pods=tuple(pods),
                 evicted=tuple(
                     record for one, record in evictions
                     if options.shows(one.pod) or (one.by in outcomes and options.shows(outcomes[one.by].pod))
                 ),
-                reasons=unplaced(outcomes.values(), self._alone), nodes_by_use_before=before[0], resources_before=before[1],
-                nodes_by_use=nodes_by_use(engine), summary=summarise(simulation),
-                refused=self._refused() if options.recheck else UNSET,
+                reasons=unplaced(outcomes.values(), alone), nodes_by_use_before=before[0], resources_before=before[1],
+                nodes_by_use=nodes_by_use(engine), summary=summarise(simulation), refused=rejected,
             ),
             decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
             uses=tuple(uses), shown_nodes=tuple(use.record() for use in uses if not options.nodes or options.matches(use.labels)),
-            all_placed=simulation.all_placed, warnings=self.given.warnings, pods_before=self._pods_before,
+            all_placed=simulation.all_placed, warnings=given.warnings, pods_before=self._pods_before,
             options=attrs.evolve(options, scheduler=None, pods=()),
-            pods_after=self._pods_on_nodes() if options.makes("page") else (),
+            pods_after=pods_on(engine, [use.node for use in uses]) if options.makes("page") else (),
         )  # fmt: skip
-
-    def _alone(self, pod: Pod) -> Mapping[str, int]:
-        """The reasons that alone keep nodes from *pod*, which finds none in the end; pods of one template share them."""
-        engine = self.given.engine
-        template = engine.template_of(pod)
-        if template not in self._reasons:
-            self._reasons[template] = engine.only_reasons(pod)
-        return self._reasons[template]
-
-    def _refused(self) -> list[RefusedPod]:
-        """The running pods that are shown and that their nodes would no longer take."""
-        from ...simulation.explain.explain import refused  # it brings in the rules of every release
-
-        spec, names = attrs.evolve(self.given.spec, preemption=False), self.given.spec.scheduler_names
-        ours = lambda pod: self.options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names  # noqa: E731
-        return list(refused(self.given.scenario, spec.engine(self.given.scenario.config_maps), ours))
-
-    def _pod(self, outcome: Outcome) -> PodRecord:
-        found = PodRecord.of(self.simulation, outcome)
-        return ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if self.options.makes("wide") else found
-
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class SimulationResult(Result):
@@ -253,7 +246,7 @@ class SimulationResult(Result):
         pages, in_text = options.makes("page"), not options.nodes
         return View(
             title=type(self).__name__,
-            verdict=verdict(found, self.outcome.reasons) + (f" {self._rechecked()}." if self.refused else ""),
+            verdict=verdict(found, self.outcome.reasons) + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
             facts={
                 "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
@@ -268,23 +261,26 @@ class SimulationResult(Result):
         pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
         if len(outcome.reasons) > 1 or sum(len(one.pods) for one in outcome.reasons) > NAMED:
             lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
-            several = [one for one in outcome.reasons if len(one.pods) > 1]
-            titles = [f"{one.reason}: {count_of(len(one.pods), 'pod')}" for one in several]
             lists = [
-                BulletList(title=title, items=list(one.pods[:LISTED]), folded=True)
-                for title, one in zip(titles, several, strict=True)
-            ]
-            yield Section("Why pods find no node", [_reasons(outcome.reasons), *lists], lead)
+                BulletList(title=f"{one.reason}: {count_of(len(one.pods), 'pod')}", items=list(one.pods[:LISTED]), folded=True)
+                for one in outcome.reasons if len(one.pods) > 1
+            ]  # fmt: skip
+            rows = [[one.reason, len(one.pods), len(one.pods) / len(outcome.reasons[0].pods)] for one in outcome.reasons]
+            table = Table("reasons", (Column("the reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
+            yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
             yield Section("Before and after", [self._map()], forms=REST)
         some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
-        yield Section("Running pods that their nodes would reject now", [_refused_table(self.refused)], lead, name="refused")
+        refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
+        columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would be rejected", filter=True))
+        table = Table("refused", columns, refused, noun="running pod", forms=SEEN_AND_DATA if refused else ())
+        yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
         yield Section("Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions")
         if pages:
-            yield Section("Use of each resource", [_resources(outcome, PAGE), *(self._by_use() if len(self.uses) > FEW else ())])
+            yield Section("Use of each resource", [_resources(outcome, PAGE), *self._charts()])
         yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
         if pages and len({one.pod.key for one in self.decisions}) < len(self.decisions):  # else the list of pods has the same rows
             lead = "In the order of the decisions. A pod that makes room is tried again after the others."
@@ -296,36 +292,36 @@ class SimulationResult(Result):
         taking = [bool(set(later) - set(earlier)) for earlier, later in zip(before, after, strict=True)]
         # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
         marks = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
-        resources = dict.fromkeys(name for node in self.uses for name in (*node.resources, PODS))
-        amounts = {name: [node.pods if name == PODS else node.resources[name] for node in self.uses] for name in resources}
-        used = [name for name, found in amounts.items() if any(one.requested or one.requested_before for one in found)]
-        sides = [
-            MapSide(title, {name: [share_of(node, name, before=earlier) for node in self.uses] for name in used}, pods, states)
-            for title, earlier, pods, states in (("before", True, before, ()), ("after", False, after, marks))
-        ]
-        return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), {TAKES: MEANINGS["good"]} if any(marks) else {}, True)
+        shares: list[dict[str, list[float | None]]] = [{}, {}]
+        for name in dict.fromkeys(name for node in self.uses for name in (*node.resources, PODS)):
+            found = [node.pods if name == PODS else node.resources[name] for node in self.uses]
+            if any(one.requested or one.requested_before for one in found):
+                for uses, earlier in zip(shares, (True, False), strict=True):
+                    uses[name] = [share_of(node, name, before=earlier) for node in self.uses]
+        sides = [MapSide("before", shares[0], before, ()), MapSide("after", shares[1], after, marks)]
+        colours = {TAKES: MEANINGS["good"]} if any(marks) else {}
+        return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), colours, True)
 
-    def _by_use(self) -> Iterator[Chart]:
+    def _charts(self) -> list[Chart]:
         """How many nodes are how full, a chart for each resource in use."""
-        after, before = self.outcome.nodes_by_use, self.outcome.nodes_by_use_before
-        for name in (usage.resource for usage in self.summary.resources if usage.requested and usage.resource in after):
-            yield Chart(
-                title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
-                labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
-                series={"after": after[name], "before": before.get(name, [0] * 10)},
-            )  # fmt: skip
+        charts = []
+        in_use = {usage.resource for usage in self.summary.resources if usage.requested}
+        for name, counts in self.outcome.nodes_by_use.items():
+            if name in in_use and len(self.uses) > FEW:
+                earlier_counts = self.outcome.nodes_by_use_before.get(name, [0] * 10)
+                charts.append(Chart(
+                    title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
+                    labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
+                    series={"after": counts, "before": earlier_counts},
+                ))  # fmt: skip
+        return charts
 
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""
         lines = summary_lines(self.summary)
         if self.options.recheck:
-            lines.append(self._rechecked())
+            lines.append(count_of(len(self.refused), *REJECTED))
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
-
-    def _rechecked(self) -> str:
-        several = "running pods would be rejected by their nodes now"
-        return count_of(len(self.refused), "running pod would be rejected by its node now", several)
-
 
 # --- asking ---------------------------------------------------------------------------------------------------------
 
@@ -372,13 +368,10 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
         does_not = " does not, " if missing == 1 else " do not: "
         first = f"{having} of {pods} pods{finds} a node; {who}{does_not}{lacking}"
     left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
-    return f"{first}{(f'; {left}' if summary.evicted else '')}{_refused(summary)}."
-
-
-def _refused(summary: Summary) -> str:
-    """The pods that the API server would refuse, which are not among those that wait."""
+    # Those that the API server would refuse are not among the pods that wait.
     count = summary.refused_pods
-    return f"; {count_of(count, 'more is', 'more are')} refused by the API server" if count else ""
+    more = f"; {count_of(count, 'more is', 'more are')} refused by the API server" if count else ""
+    return f"{first}{(f'; {left}' if summary.evicted else '')}{more}."
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -409,20 +402,6 @@ def _who(found: SimulationDocument) -> PodOutcomes:
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
-    """How many pods each reason keeps out."""
-    rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-    columns = (Column("the reason", "name"), Column("pods", "count"), bar("bad"))
-    return Table("reasons", columns, rows, forms=PAGE)
-
-
-def _refused_table(refused: Sequence[RefusedPod]) -> Table:
-    """The running pods that their nodes would no longer take."""
-    rows = [[one.pod, one.node, "; ".join(one.reasons)] for one in refused]
-    columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would be rejected", filter=True))
-    return Table("refused", columns, rows, noun="running pod", forms=SEEN_AND_DATA if rows else ())
 
 
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Annotated, Any
 
 import attrs
@@ -17,9 +18,8 @@ from ...api.view import DATA, PAGE, Column, Section, Table, View, on_page
 from ...api.words import brief, count_of
 from ..asking import SILENT, Observer, asked_by
 from ..result import Result, Row
-from .measures import Best, SweepConfiguration, best_of, cell, configurations
 from .options import SweepOptions
-from .spec import WEIGHT, read_spec
+from .spec import WEIGHT, Best, SweepConfiguration, best_of, cell, configurations, read_spec
 from .sweep import ERROR, RUN, Sweep
 
 MOST_GROUPS, MOST_NAMED = 3, 2
@@ -111,17 +111,39 @@ class SweepResult(Result):
         return best_of(self.compared, self.objectives)
 
     def view(self) -> View:
+        # A row a run.
+        columns = [Column(RUN, "count")]
+        for key in self.settings:
+            columns += [
+                Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
+                Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
+            ]  # fmt: skip
+        for name in self.objectives:
+            columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
+        columns.append(Column(ERROR, forms=("table", "data", "csv") if self.failed else ("data", "csv")))
+        rows, failed = [], []
+        for row in self.rows:
+            given = [row.get(key) for key in self.settings]
+            settings = [(cell(value), value, None if value is None else str(cell(value))) for value in given]
+            objectives = (value for name in self.objectives for value in (row.get(name),) * 2)
+            rows.append([row[RUN], *chain.from_iterable(settings), *objectives, row[ERROR]])
+            if row[ERROR]:
+                failed.append([row[RUN], *(text for _, _, text in settings), row[ERROR]])
+        bests = [[one.objective, brief(one.value), winners(one.names)] for one in self.bests]
+        heads = (Column("objective", "name"), Column("best"), Column("of", "name"))
+        lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
+        note = on_page("They are in no mean." if self.failed else "", look="note")
         return View(
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
             sections=[
-                Section("Which is best in what", [_bests(self)], "Over several seeds it is the mean."),
-                Section("Every run", [_runs(self)]),
-                Section("Runs that failed", [*on_page("They are in no mean." if self.failed else "", look="note"), _failed(self)]),
+                Section("Which is best in what", [Table("bests", heads, bests, forms=PAGE)], "Over several seeds it is the mean."),
+                Section("Every run", [Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))]),
+                Section("Runs that failed", [*note, Table("failed", lacking, failed, noun="run", forms=PAGE)]),
             ],
             main="runs",
-        )
+        )  # fmt: skip
 
 
 @asked_by(SweepOptions, "spec", opens=lambda given, options: given)
@@ -172,42 +194,3 @@ def winners(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     shown = [f"“{name}”" for name in names[: MOST_NAMED if more > 0 else None]]
     return " and ".join([*shown, *([f"{more:,} more"] if more > 0 else [])])
-
-
-def _runs(found: SweepResult) -> Table:
-    """A row a run."""
-    failed = ("table",) if found.failed else ()
-    columns = [Column(RUN, "count")]
-    for key in found.settings:
-        columns += [
-            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
-            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
-        ]  # fmt: skip
-    for name in found.objectives:
-        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
-    columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
-    rows = []
-    for row in found.rows:
-        settings = (value for key in found.settings for value in (cell(row.get(key)), row.get(key), _text(row.get(key))))
-        objectives = (value for name in found.objectives for value in (row.get(name),) * 2)
-        rows.append([row[RUN], *settings, *objectives, row[ERROR]])
-    return Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))
-
-
-def _bests(found: SweepResult) -> Table:
-    """The best configurations of each objective."""
-    columns = (Column("objective", "name"), Column("best"), Column("of", "name"))
-    rows = [[one.objective, brief(one.value), winners(one.names)] for one in found.bests]
-    return Table("bests", columns, rows, forms=PAGE)
-
-
-def _failed(found: SweepResult) -> Table:
-    """Runs that came to nothing."""
-    columns = (Column(RUN, "count"), *(Column(key) for key in found.settings), Column(ERROR))
-    rows = [[row[RUN], *(_text(row.get(key)) for key in found.settings), row[ERROR]] for row in found.rows if row[ERROR]]
-    return Table("failed", columns, rows, noun="run", forms=PAGE if rows else ())
-
-
-def _text(value: Any) -> str | None:
-    """A setting as a cell of a page."""
-    return None if value is None else str(cell(value))

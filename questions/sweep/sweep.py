@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import product
 from typing import Any
@@ -16,10 +16,9 @@ from ...algorithmprovider.registry import Registry
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...core.rule import Algorithm
-from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean
+from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.config.defaults import PluginEntry, PluginSet
-from ...framework.config.profiles import ProfileConfig
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
@@ -35,8 +34,7 @@ from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Simulation
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
-from .measures import Measures, replay_measures, simulation_measures
-from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Spec
+from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Measures, Spec, replay_measures, simulation_measures
 
 Weights = Mapping[str, int]
 """Name -> weight; 0: the rule does not count at all."""
@@ -67,21 +65,21 @@ def weighed_profiles(
     for name in weights:
         if name not in known:
             raise _unknown(name, version, known)
-    return attrs.evolve(config, profiles=tuple(_weighed(profile, weights) for profile in config.profiles))
+    profiles = []
+    for profile in config.profiles:
+        score = profile.at("score")
+        # What a point enables or disables itself counts before multiPoint.
+        enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
+        disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
+        enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
+        disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
+        plugin_sets = {**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))}
+        profiles.append(attrs.evolve(profile, plugins=plugin_sets))
+    return attrs.evolve(config, profiles=tuple(profiles))
 
 
-def _weighed(profile: ProfileConfig, weights: Weights) -> ProfileConfig:
-    score = profile.at("score")
-    # What a point enables or disables itself counts before multiPoint.
-    enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
-    disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
-    enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
-    disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
-    return attrs.evolve(profile, plugins={**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))})
-
-
-def _unknown(name: str, version: str, known: object) -> UnknownNameError:
-    names = list(known) if isinstance(known, Mapping | tuple) else []
+def _unknown(name: str, version: str, known: Iterable[str]) -> UnknownNameError:
+    names = list(known)
     instead = next((successor for successor in SUCCESSORS.get(name, ()) if successor in names), None)
     hint = f"; {instead} took its place" if instead else did_you_mean(name, names)
     return UnknownNameError(f"weights.{name}: release {version} has no rule by that name that scores{hint}")
@@ -103,9 +101,9 @@ class Place:
     """What of a configuration counts when the input is read."""
 
     scheduler_names: frozenset[str]
-    priorities: bool = True
+    priorities: bool
     """Gate PodPriority is on."""
-    edits: tuple[str, ...] = ()
+    edits: tuple[str, ...]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -152,11 +150,21 @@ class Shared:
 
     def take(self, spec: Spec, place: Place) -> None:
         """Read the input of *spec* for *place*, if that has not been done yet."""
-        if place not in self.read:
-            try:
-                self.read[place] = _read(spec, place)
-            except KubeclassicError as error:
-                self.read[place] = str(error)
+        names, priorities = place.scheduler_names, place.priorities
+        if place in self.read:
+            return
+        try:
+            if not spec.trace:
+                self.read[place] = scenario_of(
+                    spec.cluster, spec.pods, scheduler_names=names, edits=place.edits, priorities=priorities
+                )
+            elif place.edits:
+                self.read[place] = f"{EDITS}: expected a cluster, got {place.edits[0]!r} for a trace"
+            else:
+                choice, objects = InputOptions(priorities=priorities, scheduler_names=names), objects_of("trace", spec.trace, defaults=True)
+                self.read[place] = read_inputs(paths_among("trace", spec.trace), choice, objects=objects)
+        except KubeclassicError as error:
+            self.read[place] = str(error)
 
     def notices(self, task: Task) -> Sequence[Notice]:
         """What is odd in the input of *task*, and what of it does not count."""
@@ -173,49 +181,35 @@ class Shared:
 
     def run(self, task: Task) -> Measures | str:
         """The measures of *task*, or the error that it came to."""
+        given, settings, spec = self.read[task.place], task.settings, task.scheduler_spec
         try:
-            given = self.read[task.place]
             if isinstance(given, str):
                 return given
-            return _simulated(task, given) if isinstance(given, Scenario) else self._replayed(task, given)
+            engine = task.engine(given.config_maps)
+            if isinstance(given, Inputs):
+                name = next(iter(spec.scheduler_names))
+                replay = Replay(given, engine, seed=spec.seed, scheduler_name=name, until=self.until)
+                for _ in replay.run():
+                    pass
+                return replay_measures(replay)
+            order = settings.get(ORDER, "input")
+            if order == SHUFFLED:
+                order, pending = "input", list(given.pending)
+                random.Random(settings.get(SEED, 0)).shuffle(pending)
+                given = attrs.evolve(given, pending=tuple(pending))
+            simulation = Simulation(given, engine, order)
+            for _ in simulation.decisions():
+                pass
+            return simulation_measures(simulation)
         except KubeclassicError as error:
             return str(error)
         except Exception as error:  # a run that fails is a row of the table; the others go on
             return f"{type(error).__name__}: {error}"
 
-    def _replayed(self, task: Task, inputs: Inputs) -> Measures:
-        spec = task.scheduler_spec
-        name = next(iter(spec.scheduler_names))
-        replay = Replay(inputs, task.engine(inputs.config_maps), seed=spec.seed, scheduler_name=name, until=self.until)
-        for _ in replay.run():
-            pass
-        return replay_measures(replay)
-
 
 def _shared(files: Mapping[str, str], until: float | None, read: dict[Place, Scenario | Inputs | str]) -> Shared:
     execute_files(files)
     return Shared(until, read)
-
-
-def _read(spec: Spec, place: Place) -> Scenario | Inputs:
-    if not spec.trace:
-        return scenario_of(spec.cluster, spec.pods, scheduler_names=place.scheduler_names, edits=place.edits, priorities=place.priorities)
-    if place.edits:
-        raise ManifestError(f"{EDITS}: expected a cluster, got {place.edits[0]!r} for a trace")
-    choice = InputOptions(priorities=place.priorities, scheduler_names=place.scheduler_names)
-    return read_inputs(paths_among("trace", spec.trace), choice, objects=objects_of("trace", spec.trace, defaults=True))
-
-
-def _simulated(task: Task, scenario: Scenario) -> Measures:
-    order = task.settings.get(ORDER, "input")
-    if order == SHUFFLED:
-        order, pending = "input", list(scenario.pending)
-        random.Random(task.settings.get(SEED, 0)).shuffle(pending)
-        scenario = attrs.evolve(scenario, pending=tuple(pending))
-    simulation = Simulation(scenario, task.engine(scenario.config_maps), order)
-    for _ in simulation.decisions():
-        pass
-    return simulation_measures(simulation)
 
 
 # --- all runs -------------------------------------------------------------------------------------------------------
@@ -251,47 +245,49 @@ class Sweep:
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
-        planned = [self._task(point) for point in points]
-        found: dict[int, Measures | str] = {number: task for number, task in enumerate(planned) if isinstance(task, str)}
-        if planned and len(found) == len(planned):
-            raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {found[0]}")
-        tasks = {number: task for number, task in enumerate(planned) if isinstance(task, Task)}
-        for task in tasks.values():
+        found, tasks = dict[int, Measures | str](), dict[int, Task]()
+        for number, point in enumerate(points):
+            task = self._task(point)
+            if isinstance(task, str):
+                found[number] = task
+                continue
+            tasks[number] = task
             self._planned.setdefault((task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task)
             self.shared.take(self.spec, task.place)
+        if points and not tasks:
+            raise KubeclassicError(f"none of {len(points)} runs can begin; the first one: {found[0]}")
         numbers = list(tasks)
         for at, done in run_on(self.executor, self.shared, list(tasks.values())):
             found[numbers[at]] = done
-            self.progress(len(found), len(planned))
-        return [self._row(number, point, found[number]) for number, point in enumerate(points)]
+            self.progress(len(found), len(points))
+        rows = []
+        for number, point in enumerate(points):
+            result = found[number]
+            measures, error = ({}, result) if isinstance(result, str) else (result, None)
+            rows.append({RUN: number + 1, **point, **{name: measures.get(name) for name in self.spec.objectives}, ERROR: error})
+        return rows
 
     def notices(self) -> list[Notice]:
         """What is odd in the input, and what of it some release of the runs does not read."""
         return list(dict.fromkeys(notice for task in self._planned.values() for notice in self.shared.notices(task)))
 
-    def _row(self, number: int, point: Settings, done: Measures | str) -> Row:
-        measures, error = ({}, done) if isinstance(done, str) else (done, None)
-        return {RUN: number + 1, **point, **{name: measures.get(name) for name in self.spec.objectives}, ERROR: error}
-
     def _task(self, settings: Settings) -> Task | str:
         """The run of *settings*, or why it cannot begin."""
         try:
-            spec, order = self._scheduler_spec(settings), settings.get(ORDER, "input")
+            # A scheduler with these settings, and the rules that its release can have.
+            options: dict[str, Any] = {
+                OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
+                for key, value in settings.items() if key in OPTIONS and value is not None
+            }  # fmt: skip
+            folder, given = self.spec.folder, edits_of(options.pop(RULES, ()))
+            own = [os.path.join(folder, place) if ".py:" in place else place for place in given]
+            places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
+            is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
+            options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
+            options |= {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
+            spec, order = spec_of(options_of(options)), settings.get(ORDER, "input")
             if self.spec.trace and order != "input":
-                raise UnknownNameError(f"{ORDER}: got {order} for a trace, whose pods come in their own order")
+                return f"{ORDER}: got {order} for a trace, whose pods come in their own order"
             return Task(spec, settings)
         except KubeclassicError as error:
             return str(error)
-
-    def _scheduler_spec(self, settings: Settings) -> SchedulerSpec:
-        """A scheduler with these settings, and the rules that its release can have."""
-        options = {
-            OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
-            for key, value in settings.items() if key in OPTIONS and value is not None
-        }  # fmt: skip
-        own = [os.path.join(self.spec.folder, place) if ".py:" in place else place for place in edits_of(options.pop(RULES, ()))]
-        places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
-        is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
-        options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
-        rules: dict[str, Any] = {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
-        return spec_of(options_of({**options, **rules}))

@@ -99,10 +99,10 @@ class UpgradeTrial:
         return found
 
     def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Sequence[Fact]:
-        """The facts that can be tried and explain some of the first few steps, those that explain most first; the rest is not looked for
-        where a fact that fits the cluster explains them all."""
+        """The facts that fit and explain some of the first few steps, those that explain most first; the rest is not looked for where
+        one of them explains them all."""
         first, explained = list(numbers)[:FEW], dict[Fact, int]()
-        for fact in self.facts:
+        for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
             if explained.get(fact) == len(first):
@@ -125,7 +125,7 @@ class UpgradeTrial:
         if wanted == found:
             return FoundCause(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
         nodes = nodes_of(wanted, found)
-        first, second = SideView.of(self.older.side, one, nodes), SideView.of(self.newer.side, other, nodes)
+        first, second = SideView(self.older.side, one, nodes), SideView(self.newer.side, other, nodes)
         cause = cause_of(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
         return FoundCause(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
@@ -143,6 +143,8 @@ class UpgradeTrial:
         for among in (self.fitting, others):
             sure = [fact for fact in self.ranked(cause, among) if fact.cells]
             for restores in tries:
+                if among is others and not self._tried(restores, tuple(sure), number):
+                    continue  # each would take a scheduler of its own
                 for fact in sure:
                     if self._tried(restores, (fact,), number):
                         self._restored[fact,] += 1
@@ -154,8 +156,7 @@ class UpgradeTrial:
         as_older = self._decides_as(first, self.older)
         return (
             self._of_several(every, decides, number)
-            or next((fact for fact in every if self._tried(as_older, (fact,), number)), None)
-            or self._of_several(every, as_older, number)
+            or self._of_several(every, as_older, number, least=1)
             or self._of_several(every, decides, number, whole_first=False)
         )
 
@@ -182,17 +183,18 @@ class UpgradeTrial:
         return any(fact.is_about(name) for name in _names(cause))
 
     def _of_several(
-        self, facts: Sequence[Fact], decides: Callable[[FollowingSide, int], bool], number: int, *, whole_first: bool = True
+        self, facts: Sequence[Fact], decides: Callable[[FollowingSide, int], bool], number: int, *, least: int = 2, whole_first: bool = True
     ) -> Fact | None:
-        """The last of the facts that must all be undone together; None if even without all of them the older decision is not restored.
+        """The last of the first few facts, *least* or more, that must all be undone; None if that does not restore the older decision.
 
-        *whole_first*: nothing else is tried then, as each set of facts takes a scheduler of its own.
+        *whole_first*: None, too, where undoing all of them does not, as each set of facts takes a scheduler of its own.
         """
-        if len(facts) > 2 and whole_first and not self._tried(decides, tuple(facts), number):
+        if whole_first and not self._tried(decides, tuple(facts), number):
             return None
-        for count in range(2, len(facts) + 1):
+        for count in range(least, len(facts) + 1):
             if self._tried(decides, without := tuple(facts[:count]), number):
-                self._restored[without] += 1
+                if count > 1:  # one alone does so for where a search began, which says nothing of other steps
+                    self._restored[without] += 1
                 return facts[count - 1]
         return None
 

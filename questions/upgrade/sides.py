@@ -1,15 +1,11 @@
-"""The releases of an upgrade as sides, what proves that two of them decide alike, and the steps of each.
-
-A side notes which cells of its release and which gates it has asked for. One with the same values in all of them decides alike,
-which is a proof: up to the first cell that differs and is asked for, both have done the same.
-"""
+"""The releases of an upgrade as sides, and the steps of each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
@@ -17,14 +13,9 @@ from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES
 from ...api.garbage import settled
-from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
-from ...core.pods.template import Template, Templates
 from ...core.release import Release
-from ...core.release.fact import value_of
-from ...core.release.framework import CellGroup
-from ...core.rule import Algorithm
 from ...exceptions import PolicyError, UnknownNameError
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration
@@ -67,18 +58,14 @@ class SideSpec:
         """The number of the release."""
         return self.release.version
 
-    def engine(self, config_maps: ConfigMaps, release: Release | None = None, asked: Asked | None = None) -> Engine:
-        """A new scheduler; *release*: one that is not quite the same, in its place; *asked*: where what it asks for is noted."""
+    def engine(self, config_maps: ConfigMaps, release: Release | None = None) -> Engine:
+        """A new scheduler; *release*: one that is not quite the same, in its place."""
         spec = self.spec
         if spec.profiles is None:
-            algorithm = spec.algorithm(config_maps, release)
-            version, gates, engine = algorithm.release, algorithm.gates, spec.engine_of(noting(algorithm, asked))
-        else:
-            found = spec.profiles if release is None else self._profiles(release, spec.profiles)
-            version, gates, engine = found.release, found.gates, attrs.evolve(spec, profiles=noting(found, asked)).engine(config_maps)
-        templates = engine.templates
-        templates.release, templates.gates = version, gates  # templates are compared by what they make of pods
-        return engine
+            return spec.engine_of(spec.algorithm(config_maps, release))
+        if release is not None:
+            spec = attrs.evolve(spec, profiles=self._profiles(release, spec.profiles))
+        return spec.engine(config_maps)
 
     def _profiles(self, release: Release, kept: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
         """The profiles that *release* makes of what the side reads."""
@@ -146,7 +133,7 @@ def _spec_of(release: Release, first: Release, policy: Policy | None, profile: J
     if kind is Classic:
         made = spec(policy=policy)
         made.engine()  # a Policy that it refuses is refused here
-        return SideSpec(release, made, "the default provider" if policy is None else POLICY)
+        return SideSpec(release, made, "the default provider" if policy is None else POLICY, policy, version)
     if policy is not None and release.policies is not None:
         return SideSpec(release, spec(policy=policy), POLICY, policy, version)
     if policy is not None:
@@ -173,159 +160,6 @@ def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
     return migrate_profile(running(given, first, AlgorithmConfiguration()), target).document
 
 
-# --- what a side asks for ---------------------------------------------------------------------------------------------
-
-W = TypeVar("W", Algorithm, KubeSchedulerConfiguration)
-MADE_OF = frozenset({"configuration", "policies", "framework.points_lacked"})
-"""Cells of which follows which rules run, with which arguments: these are compared themselves."""
-TEXTS = ("_text", "texts", "_error")
-"""How the names of cells with texts end."""
-COUNTED = ("requests", "footprint", "nonzero", "nonzero_footprint", "scored", "balanced", "ports", "claims", "size", "is_huge")
-"""What a release makes of a pod: fields of its template."""
-OF_CLASSIC = (
-    "predicates", "priorities", "check_all", "hard_pod_affinity_weight", "percentage", "preemption", "ignored_resources",
-    "equivalence_cache",
-)  # fmt: skip
-"""What an algorithm of predicates and priorities runs."""
-CONCERNED: Mapping[str, Callable[[Any, Template], bool]] = {
-    **dict.fromkeys(("preFilter", "filter", "reserve", "permit", "preBind", "postBind"), lambda plugin, pod: plugin.concerns(pod)),
-    **dict.fromkeys(("preScore", "score"), lambda plugin, pod: plugin.score_concerns(pod)),
-}
-"""Point -> whether what a plugin does there for a pod can matter; it can at all others."""
-
-
-@attrs.define(eq=False, repr=False)
-class Asked:
-    """The names of cells and gates, each with the number of the step in which it was asked for first."""
-
-    names: dict[str, int] = attrs.field(factory=dict)
-    step: int = 0
-
-    def note(self, name: str) -> None:
-        """*name* is asked for."""
-        self.names.setdefault(name, self.step)
-
-
-class AskedCells:
-    """In place of a release or a group of its cells: notes which cells are read."""
-
-    def __init__(self, cells: object, asked: Asked, within: str = "") -> None:
-        self._cells, self._asked, self._within = cells, asked, within
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value, path = getattr(self._cells, name), f"{self._within}{name}"
-        if path == "gates":
-            value = AskedGates(value, self._asked)
-        elif isinstance(value, CellGroup) and path not in MADE_OF:
-            value = AskedCells(value, self._asked, f"{path}.")
-        elif path not in MADE_OF:
-            self._asked.note(path)
-        self.__dict__[name] = value  # from now on it is read without this method
-        return value
-
-
-@attrs.frozen(eq=False, repr=False)
-class AskedGates(Mapping[str, Any]):
-    """In place of feature gates: notes which are asked for."""
-
-    gates: Mapping[str, Any]
-    asked: Asked
-
-    def _noted(self, name: object) -> Mapping[str, Any]:
-        self.asked.note(f"gates.{name}")
-        return self.gates
-
-    def __getitem__(self, name: str) -> Any:
-        return self._noted(name)[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._noted(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self._noted(name).get(name, default)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in self.gates if self._noted(name))
-
-    def __len__(self) -> int:
-        return len(self.gates)
-
-
-def noting(wanted: W, asked: Asked | None) -> W:
-    """*wanted*, of which a scheduler is made, so that *asked* notes what that asks for; as it is where nothing is to be noted."""
-    if asked is None:
-        return wanted
-    cells: Any = AskedCells(wanted.release, asked)
-    return attrs.evolve(wanted, release=cells, gates=AskedGates(wanted.gates, asked))
-
-
-@attrs.frozen(eq=False, repr=False)
-class SideSetup:
-    """What a scheduler is made of, as far as the pods of a cluster are concerned."""
-
-    release: Release
-    gates: Mapping[str, bool]
-    rules: object
-    """Which rules run, in which order, with which weights and arguments."""
-    pods: Sequence[object]
-    """What each kind of pod asks for and takes up."""
-
-    @classmethod
-    def of(cls, engine: Engine, kinds: Sequence[Pod]) -> SideSetup:
-        """That of *engine*, for pods of *kinds*."""
-        templates = Templates(engine.release, engine.gates)
-        known = [templates.of(pod) for pod in kinds]
-        return cls(engine.release, engine.gates, _rules(engine, known), [_counted(template) for template in known])
-
-    def differs_from(self, other: SideSetup, asked: Mapping[str, int]) -> int | None:
-        """The first step in which *other* may decide otherwise, where this one has *asked* for these; None: there is none."""
-        if self.rules != other.rules or self.pods != other.pods:
-            return 0
-        return min((step for name, step in asked.items() if not self._agrees(other, name)), default=None)
-
-    def _agrees(self, other: SideSetup, name: str) -> bool:
-        group, _, gate = name.partition(".")
-        if group == "gates":
-            return self.gates.get(gate) == other.gates.get(gate)
-        ours, theirs = value_of(self.release, name), value_of(other.release, name)
-        # What a text says decides nothing, only whether there is one.
-        return bool(ours == theirs or (name.endswith(TEXTS) and ours and theirs))
-
-
-def kinds_of(scenario: Scenario, engine: Engine) -> list[Pod]:
-    """One pod of each kind in *scenario*: whichever release asks, what it asks for and takes up is that of its kind."""
-    templates, kinds = Templates(engine.release, engine.gates), dict[object, Pod]()
-    for pod in (*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod))):
-        status = pod.status
-        kinds.setdefault((templates.entry(pod).template, status.container_statuses, status.init_container_statuses, status.resize), pod)
-    return list(kinds.values())
-
-
-def _counted(pod: Template) -> object:
-    """What a release makes of *pod*; of namespace selectors only where it has terms that may select by them."""
-    selects = pod.has_pod_affinity and (pod.selects_namespaces, pod.adds_namespaces)
-    return selects, [getattr(pod, name) for name in COUNTED]
-
-
-def _rules(engine: Engine, pods: Sequence[Template]) -> object:
-    if not engine.flow.profiles:
-        return [getattr(engine.algorithm, name) for name in OF_CLASSIC]
-    return {
-        name: (
-            profile.percentage, profile.algorithm.extenders, profile.algorithm.check_all,
-            {point: [(plugin.name, plugin.args, profile.weights.get(plugin.name)) for plugin in plugins if _matters(plugin, point, pods)]
-             for point, plugins in profile.points.items()},
-        )
-        for name, profile in engine.flow.profiles.items()
-    }  # fmt: skip
-
-
-def _matters(plugin: Any, point: str, pods: Sequence[Template]) -> bool:
-    return point not in CONCERNED or any(CONCERNED[point](plugin, pod) for pod in pods)
-
-
 # --- steps ----------------------------------------------------------------------------------------------------------
 
 
@@ -349,8 +183,6 @@ class Steps:
     each: Sequence[SideStep] = ()
     hosts: Mapping[str, str | None] = attrs.field(factory=dict)
     """Pod -> the node that it found at last; None if it found none."""
-    asked: Mapping[str, int] = attrs.field(factory=dict)
-    """Cells and gates that it asked for -> the first step in which it did."""
 
 
 NO_STEPS = Steps()
@@ -358,17 +190,16 @@ NO_STEPS = Steps()
 
 def lead(spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None) -> Steps:
     """The steps of a side that goes its own way; *until*: the pod with which they end."""
-    asked, each, tries = Asked(), list[SideStep](), Counter[str]()
+    each, tries = list[SideStep](), Counter[str]()
     with settled():
-        side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps, asked=asked), order))
+        side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
         for step in observer.following(follow([side], FREE), len(scenario.pending)):
             (decision,), key = step.decisions.values(), step.pod.key
             each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
             tries[key] += 1
-            asked.step = len(each)
             if key == until:
                 break
-    return Steps(each, {key: outcome.host for key, outcome in side.simulation.outcomes.items()}, asked.names)
+    return Steps(each, {key: outcome.host for key, outcome in side.simulation.outcomes.items()})
 
 
 @attrs.define(eq=False, repr=False, slots=False)
@@ -383,30 +214,24 @@ class FollowingSide:
     own: Sequence[SideStep] = ()
     """Its own steps, which say where its searches begin; those of another one if it has none."""
     _done: int = 0
-    _asked: Asked = attrs.field(factory=Asked)
 
     @cached_property
     def side(self) -> Side:
         """The scheduler; made when it is asked first."""
-        engine = self.spec.engine(self.scenario.config_maps, self.release, self._asked)
+        engine = self.spec.engine(self.scenario.config_maps, self.release)
         return Side(self.spec.version, Simulation(self.scenario, engine))
 
-    def steps(
-        self, end: int | None = None, like: Steps = NO_STEPS, start: int = 0, look: Callable[[int, Decision], object] | None = None,
-    ) -> Steps:  # fmt: skip
-        """Its steps up to *end*; before *start* it decides as *like* does.
+    def steps(self, end: int | None = None, look: Callable[[int, Decision], object] | None = None, like: Steps = NO_STEPS) -> Steps:
+        """Its steps up to *end*.
 
         *look* sees its decision, with details, in each step in which *like* decides otherwise.
         """
-        self._asked.names |= {name: step for name, step in like.asked.items() if step < start}
-        self.own, differing = each, _ = list(like.each[:start]), 0
+        self.own = each = list[SideStep]()
+        differing = 0
         run, engine = self.side.run, self.side.engine
         with settled():
-            self._carry_out(start)
-            if start:
-                _move(engine, *like.each[start].position)
-            for number, led in enumerate(self.led.each[start:end], start):
-                self._asked.step, position = number, engine.position
+            for number, led in enumerate(self.led.each[:end]):
+                position = engine.position
                 # Details cost as much as the decision: they are asked for at once where they are likely to be wanted.
                 run.details = look is not None and 2 * differing > number and led.decision.host is not None
                 with run.following(led.decision.pod, led.decision) as decision:
@@ -416,7 +241,7 @@ class FollowingSide:
                         look(number, decision if decision.has_details else self.ask(number))
                         engine.move(*after)
                 self._done = number + 1
-        return Steps(each, {step.at[0]: step.outcome[0] for step in each}, self._asked.names)
+        return Steps(each, {step.at[0]: step.outcome[0] for step in each})
 
     def ask(self, number: int, like: FollowingSide | None = None) -> Decision:
         """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from where that one did."""

@@ -87,7 +87,7 @@ OF_PODS: Mapping[str, OnPod] = {
     "sidecars": lambda pod: any(one.is_sidecar for one in pod.spec.init_containers),
     "terminating": lambda pod: pod.is_terminating,
     "node selectors": lambda pod: pod.spec.node_selector,
-    "volumes": lambda pod: pod.spec.volumes,
+    "volumes": lambda pod: pod.spec.rule_volumes,
     "zero scalars": lambda pod: any(not quantity.nanos and name not in NATIVE for name, quantity in _amounts(pod)),
 }
 """Trait -> whether a pod gives it to its cluster."""

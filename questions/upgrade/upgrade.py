@@ -26,7 +26,7 @@ from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView
 from .facts import EARLIER, Effect, FoundCause, UpgradeTrial, total_of_rule
-from .sides import NO_STEPS, FollowingSide, SideSetup, SideSpec, Steps, kinds_of, lead
+from .sides import NO_STEPS, FollowingSide, SideSpec, Steps, lead
 from .traits import concerns, traits_of
 
 GAINED: Final = "gained"
@@ -166,7 +166,7 @@ class Upgrade:
     configuration: Sequence[str] = ()
     """Traits of what the sides run."""
     shares: bool = attrs.field(factory=lambda: not os.environ.get("KUBECLASSIC_VERIFY"))
-    """Whether a release shares the steps of another one where it is proven to be the same."""
+    """Whether a release shares the steps of the one before it where none of its facts concerns the cluster."""
     traits: frozenset[str] = attrs.field(init=False)
     """Of the cluster too."""
     _led: Steps | None = None
@@ -191,22 +191,20 @@ class Upgrade:
             self._led = lead(self.specs[0], self.scenario, self.order, observer)
         return self._led
 
-    def steps(self, number: int, observer: Observer = SILENT, like: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, Causes | None]:
-        """The steps of the side *number*, which decides as *like*, the one before it, does before the step *start*.
+    def steps(self, number: int, observer: Observer = SILENT, before: Steps = NO_STEPS) -> tuple[Steps, Causes | None]:
+        """The steps of the side *number*; *before*: those of the one before it, if known.
 
         With them the cause of each difference to those, where causes are found on the way.
         """
         led = self.led()
         if led is None:
             return lead(self.specs[number], self.scenario, self.order, observer), None
-        if not number:
-            return led, None
-        return self._followed(number, led, like, start)
+        return self._followed(number, led, before) if number else (led, None)
 
-    def _followed(self, number: int, led: Steps, before: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, Causes | None]:
-        fitting, _ = self._facts(number)
+    def _followed(self, number: int, led: Steps, before: Steps = NO_STEPS) -> tuple[Steps, Causes | None]:
+        fitting, _ = self.facts(number)
         if len(fitting) < 2 or any(fact.cells for fact in fitting):
-            return FollowingSide(self.specs[number], self.scenario, led).steps(None, before, start), None
+            return FollowingSide(self.specs[number], self.scenario, led).steps(), None
         # None of the facts that fit the cluster can be tried: each decision is looked at alone, as it is taken.
         before = before if before.each else FollowingSide(self.specs[number - 1], self.scenario, led).steps()
         trial, found = self.trial(number, led, before), dict[int, FoundCause]()
@@ -214,20 +212,19 @@ class Upgrade:
         def look(at: int, decision: Decision) -> None:
             found[at] = trial.compared(at, trial.older.ask(at), decision)
 
-        return trial.newer.steps(None, before, start, look), found
+        return trial.newer.steps(None, look, before), found
 
     # --- from one side to the next ----------------------------------------------------------------------------------
 
-    def _facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
+    def facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
         """What the side *number* does otherwise than the one before it: what fits the cluster, and what does not seem to."""
-        found: tuple[list[Fact], list[Fact]] = [], []
-        for fact in facts_between(self.specs[number - 1].version, self.specs[number].version):
-            found[not concerns(fact, self.traits)].append(fact)
-        return found
+        facts = list(facts_between(self.specs[number - 1].version, self.specs[number].version))
+        fitting = [fact for fact in facts if concerns(fact, self.traits)]
+        return fitting, [fact for fact in facts if fact not in fitting]
 
     def trial(self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS) -> UpgradeTrial:
         """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
-        spec, (fitting, others) = self.specs[number], self._facts(number)
+        spec, (fitting, others) = self.specs[number], self.facts(number)
         older = FollowingSide(self.specs[number - 1], self.scenario, led, own=before.each)
         newer = FollowingSide(spec, self.scenario, led, own=after.each)
 
@@ -263,7 +260,7 @@ class Upgrade:
         led = lead(self.specs[0 if self.mode == LOCKED else number - 1], self.scenario, self.order, SILENT, found.pod)
         before, after = (FollowingSide(self.specs[at], self.scenario, led).steps() for at in (number - 1, number))
         trial, names, at = self.trial(number, led, before, after), [node.name for node in self.scenario.nodes], len(led.each) - 1
-        older, newer = (SideView.of(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
+        older, newer = (SideView(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
         rule = found.rule if found.kind == SCORE else None
         for name in names:
             old, new = (_told(rule, view, name) for view in (older, newer))
@@ -329,29 +326,20 @@ def _plain(steps: Steps, strips: bool) -> Steps:
 
 
 def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes | None]]:
-    """The steps of each side: those of the one before where they are proven to be the same, else its own from where they may differ.
-
-    With an *executor* each side is run, beside the others.
-    """
-    engines = [spec.engine(asked.scenario.config_maps) for spec in asked.specs]
-    kinds = kinds_of(asked.scenario, engines[0])
-    setups = [SideSetup.of(engine, kinds) for engine in engines]
+    """The steps of each side: those of the one before where no fact concerns the cluster, else its own."""
     asked.led(observer)
-    made: dict[int, tuple[Steps, Causes | None]] = {0: asked.steps(0, observer)}
-    if executor is not None:
-        others = range(1, len(setups))
-        made |= zip(others, asked.results([("steps", number) for number in others], executor, observer), strict=True)
-    each, own = [made[0][0]], 0
-    for number in range(1, len(setups)):
-        start = setups[own].differs_from(setups[number], each[-1].asked) if asked.shares else 0
-        if start is None:
+    # What a Policy or a profile becomes in a release may differ without a fact about decisions: these sides share nothing.
+    alike = [asked.shares and spec.given is None and number > 0 and not asked.facts(number)[0] for number, spec in enumerate(asked.specs)]
+    own = [number for number in range(1, len(alike)) if not alike[number]]
+    found = dict(zip(own, asked.results([("steps", number) for number in own], executor, observer), strict=True)) if executor else {}
+    each, causes = list[Steps](), dict[int, Causes | None]()
+    for number, is_shared in enumerate(alike):
+        if is_shared:
             each.append(each[-1])
             continue
-        own = number
-        if number not in made:
-            made[number] = asked.steps(number, observer, each[-1], start)
-        each.append(made[number][0])
-    return each, {number: causes for number, (_, causes) in made.items()}
+        steps, causes[number] = found[number] if number in found else asked.steps(number, observer, each[-1] if each else NO_STEPS)
+        each.append(steps)
+    return each, causes
 
 
 def _document(

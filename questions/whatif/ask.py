@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import attrs
@@ -28,15 +28,13 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, rounded
-from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
-from ...simulation.explain.values import CloseUp
+from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
 from ..explain.ask import ExplainResult, explain, with_all_pods
-from ..explain.closeup import close_up_sections, lead_told
 from ..explain.options import WhatIfOptions
-from ..explain.view import message_parts, of_workload, where_to
+from ..explain.view import close_up_sections, lead_told, message_parts, of_workload, paragraphs, where_to
 from ..result import Result
 from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
 from .whatif import ScheduledPod, what_would_help
@@ -90,58 +88,55 @@ class WhatIfResult(Result):
         )  # fmt: skip
 
     def view(self) -> View:
-        count = len(self.suggestions)
-        without = f"The pod gets {self.host or ''} without any change."
-        return View(
-            title=type(self).__name__,
-            verdict=without if self.fits else self._helps() if count else self._without_help(),
-            facts={"pod": self.explanation.decision.pod.key, "host": self.host, "want": self.want, "suggestions": count},
-            lead=list(self._lead()), next=self._next(), main="suggestions",
-            sections=[*_parts(self), Section(parts=[_suggestions(self.suggestions)]), *self._page_sections()],
-        )
-
-    def _helps(self) -> str:
-        """The best change, and how many more help."""
-        first, *more = self.suggestions
-        others = f" {len(more):,} more{helping(more)}" if more else ""
-        return f"{self._start()}{first.change}: then it gets {outcome_of(first)}.{others}"
-
-    def _lead(self) -> Iterator[Part]:
-        """How to make the best change, and why the pod is where it is."""
+        found, pod, count = self.explanation, self.explanation.decision.pod.key, len(self.suggestions)
+        start = f"{pod} makes room on {found.room}; " if found.room else f"{pod} finds no node; "
+        start = f"{pod} does not get {self.want}; " if self.want and self.host else start
+        verdict = f"{start}{found.missing[0] if found.missing else 'no change helps, nor do two together.'}"
+        lead: list[Part] = []
         for one in self.suggestions[:1]:
-            yield Words(*(Words(" " * bool(at), _how(one, text)) for at, text in enumerate(one.patch)))
+            others = f" {count - 1:,} more{helping(self.suggestions[1:])}" if count > 1 else ""
+            verdict = f"{start}{one.change}: then it gets {outcome_of(one)}.{others}"
+            lead.append(Words(*(Words(" " * bool(at), _how(one, text)) for at, text in enumerate(one.patch))))
         if self.explained is not None:
             view = self.explained.view()
-            yield from (view.verdict, *view.lead)
-
-    def _next(self) -> list[NextStep]:
-        """How to try the first change on all pods."""
+            lead += [view.verdict, *view.lead]
         first = next((one for one in self.suggestions if one.is_edit), None)
-        edits = () if first is None else [word for text in first.patch for word in ("--set", text)]
-        return [NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else []
+        edits = [] if first is None else [word for text in first.patch for word in ("--set", text)]
+        names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
+        rows = [
+            [
+                one.change, one.patch, one.host, one.kind, one.disturbs, one.victims, one.verified, one.evicted_by,
+                one.effect.words if one.effect else None,
+            ]
+            for one in self.suggestions
+        ]  # fmt: skip
+        table = Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))
+        return View(
+            title=type(self).__name__,
+            verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,
+            facts={"pod": pod, "host": self.host, "want": self.want, "suggestions": count}, lead=lead, main="suggestions",
+            next=[NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else [],
+            sections=[*_parts(self), Section(parts=[table]), *self._page_sections()],
+        )  # fmt: skip
 
     def _page_sections(self) -> Iterator[Section]:
         tried = f"{self.tried:,} decisions were tried."
         if self.suggestions:
             lead = "Least disturbing first. Each was tested when it is the pod's turn; one is enough."
-            yield Section("What would help", [*_listings(self.suggestions), *on_page(tried)], lead)
+            lists, at = list[BulletList](), 1
+            for group, members in groupby(self.suggestions, key=lambda one: one.group):
+                items = [
+                    Words(f"{one.change[0].upper()}{one.change[1:]}: then it gets ", outcome_of(one),
+                          *(Words(" ", _how(one, text)) for text in one.patch))
+                    for one in members
+                ]  # fmt: skip
+                lists.append(BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at))
+                at += len(items)
+            yield Section("What would help", [*lists, *on_page(tried)], lead)
         elif not self.fits and not self.explanation.missing:
             yield Section("What would help", on_page(f"No change helps, nor do two together: {tried}", look="note"))
         if self.explained is not None:
             yield from (attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms)
-
-    def _start(self) -> str:
-        """What the pod does not get."""
-        pod, want = self.explanation.decision.pod.key, self.want
-        if want and self.host:
-            return f"{pod} does not get {want}; "
-        room = self.explanation.room
-        return f"{pod} makes room on {room}; " if room else f"{pod} finds no node; "
-
-    def _without_help(self) -> str:
-        missing = self.explanation.missing
-        return f"{self._start()}{missing[0] if missing else 'no change helps, nor do two together.'}"
-
 
 # --- asking ---------------------------------------------------------------------------------------------------------
 
@@ -190,22 +185,6 @@ def helping(found: Sequence[Suggestion]) -> str:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _listings(found: Sequence[Suggestion]) -> Iterator[BulletList]:
-    """The changes as a page has them: what each is, where the pod goes then, who has to leave, and how to try it."""
-    at = 1
-    for group, members in groupby(found, key=lambda one: one.group):
-        items = [
-            Words(_first_upper(one.change), ": then it gets ", outcome_of(one), *(Words(" ", _how(one, text)) for text in one.patch))
-            for one in members
-        ]
-        yield BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at)
-        at += len(items)
-
-
-def _first_upper(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
-
-
 def _how(one: Suggestion, patch: str) -> CodeText | str:
     """How to try a change."""
     return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit or patch.startswith("pod ") else patch
@@ -213,65 +192,48 @@ def _how(one: Suggestion, patch: str) -> CodeText | str:
 
 def _parts(found: WhatIfResult) -> Iterator[Section]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
-    decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
-    first: list[Item] = [Paragraph(where_to(found.explanation), wraps=False)]
+    explained = found.explanation
+    decision, question, close = explained.decision, explained.question, explained.close_up
+    first: list[Item] = [Paragraph(where_to(explained), wraps=False)]
     if question.ignored is not None:
-        yield block(*first, _line(question.not_scheduled))
+        yield block(*first, Paragraph(question.not_scheduled, hanging=""))
         return
-    first += [_line(of_workload(question, decision.pod))] if question.workload_waiting else []
+    first += paragraphs([of_workload(question, decision.pod) if question.workload_waiting else ""])
     first += message_parts(decision)
     if found.fits:
-        yield block(*first, _line(f"It gets {decision.host} as it is, so nothing has to change."))
+        yield block(*first, *paragraphs([f"It gets {decision.host} as it is, so nothing has to change."]))
         return
-    yield block(
-        *first,
-        *map(_line, found.explanation.missing),
-        *map(_line, (f"{one.words}: {one.note}." for one in found.explanation.causes if one.absent)),
-    )
-    if found.explanation.missing:
+    absent = [f"{one.words}: {one.note}." for one in explained.causes if one.absent]
+    yield block(*first, *paragraphs([*explained.missing, *absent]))
+    if explained.missing:
         return
     if close is not None:
-        yield block(*(Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)))
-        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(found.explanation, close))
-    yield block(*_helping(found))
-
-
-def _line(text: str, hanging: str = "") -> Paragraph:
-    return Paragraph(text, hanging=hanging)
-
-
-def _keeps(found: WhatIfResult, close: CloseUp) -> Iterator[str]:
-    """What keeps the pod from the wanted node."""
-    if not close.fits:
-        yield f"{close.node} does not fit: {'; '.join(close.reasons)}."
-        for room in close.room:
-            if room.missing:
-                needs, free = rounded(room.resource, room.asked), rounded(room.resource, room.free)
-                yield f"  {rounded(room.resource, room.missing)} {room.resource} more would do (needs {needs}, free {free})"
-        return
-    behind = [lead_told(lead) for lead in close.leads if lead.ahead < 0]
-    if close.place is None:
-        yield f"{close.node} fits, but the search had found enough nodes before it came there."
-    elif behind:
-        yield f"{close.node} fits, but {found.host} is better by: {listed(behind)}."
-    else:
-        yield f"{close.node} fits and is as good as {found.host}, which won the tie."
-
-
-def _helping(found: WhatIfResult) -> Iterator[Paragraph]:
-    """The changes, in the order of how much they disturb."""
+        lines = [f"{close.node} fits and is as good as {found.host}, which won the tie."]
+        behind = [lead_told(lead) for lead in close.leads if lead.ahead < 0]
+        if not close.fits:
+            lines = [f"{close.node} does not fit: {'; '.join(close.reasons)}."]
+            for room in close.room:
+                if room.missing:
+                    missing, needs, free = (rounded(room.resource, number) for number in (room.missing, room.asked, room.free))
+                    lines.append(f"  {missing} {room.resource} more would do (needs {needs}, free {free})")
+        elif close.place is None:
+            lines = [f"{close.node} fits, but the search had found enough nodes before it came there."]
+        elif behind:
+            lines = [f"{close.node} fits, but {found.host} is better by: {listed(behind)}."]
+        yield block(*paragraphs(lines, ("table",)))
+        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(explained, close))
     if not found.suggestions:
-        yield _line(f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried.")
+        yield block(*paragraphs([f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried."]))
         return
-    number = 0
+    told, number = list[Item](), 0
     for group, members in groupby(found.suggestions, key=lambda one: one.group):
-        yield Paragraph(GROUPS[group], wraps=False)
+        told.append(Paragraph(GROUPS[group], wraps=False))
         for one in members:
             number += 1
-            yield _line(f"{number:>3}. {_first_upper(one.change)} -> {outcome_of(one)}", hanging="     ")
-            yield from (Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch)
+            line = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}"
+            told += [Paragraph(line, hanging="     "), *(Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch)]
     last = f"(each was tested when it is the pod's turn; {count_of(found.tried, 'decision')})"
-    yield Paragraph(last, wraps=False)
+    yield block(*told, Paragraph(last, wraps=False))
 
 
 def outcome_of(one: Suggestion) -> str:
@@ -286,15 +248,3 @@ def outcome_of(one: Suggestion) -> str:
     if one.placed is not UNSET:
         told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
     return "".join(told) + (f"; {one.effect.words}" if one.effect else "")
-
-
-def _suggestions(found: Iterable[Suggestion]) -> Table:
-    names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
-    rows = [
-        [
-            one.change, one.patch, one.host, one.kind, one.disturbs, one.victims, one.verified, one.evicted_by,
-            one.effect.words if one.effect else None,
-        ]
-        for one in found
-    ]  # fmt: skip
-    return Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))

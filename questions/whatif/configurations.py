@@ -10,12 +10,10 @@ from msgspec.structs import replace
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
-from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.explain.values import NodeReport
-from .context import WhatIfContext
-from .suggestion import Change
+from .suggestion import Change, WhatIfContext
 
 GATES = (
     "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
@@ -50,54 +48,52 @@ class Configurations:
     def changes(self) -> Iterator[Change]:
         """All changes of the configuration that may help."""
         yield from self._weights()
-        yield from self._preemption()
+        if not self.spec.preemption or self.spec.config.disable_preemption:
+            config = attrs.evolve(self.spec.config, disable_preemption=False)
+            spec = attrs.evolve(self.spec, preemption=True, config=config)
+            yield Change("preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec)
         yield from self._gates()
         yield from self._rules()
 
     # --- variants ---------------------------------------------------------------------------------------------------
 
-    def _preemption(self) -> Iterator[Change]:
-        if not self.spec.preemption or self.spec.config.disable_preemption:
-            config = attrs.evolve(self.spec.config, disable_preemption=False)
-            spec = attrs.evolve(self.spec, preemption=True, config=config)
-            yield Change("preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec)
-
     def _gates(self) -> Iterator[Change]:
-        algorithm = self.context.engine.algorithm
+        algorithm, config, profiles = self.context.engine.algorithm, self.spec.config, self.spec.profiles
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
                 told, patch = f"switch feature gate {name} {'on' if value else 'off'}", f"feature gate: {name}={str(value).lower()}"
-                yield Change("gate", told, setting=(patch,), spec=self._with_gate(name, value))
-
-    def _with_gate(self, name: str, value: bool) -> SchedulerSpec:
-        profiles = self.spec.profiles
-        if profiles is None:
-            config = self.spec.config
-            return attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
-        return attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
+                if profiles is None:
+                    spec = attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
+                else:
+                    spec = attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
+                yield Change("gate", told, setting=(patch,), spec=spec)
 
     def _rules(self) -> Iterator[Change]:
         """Without one of the rules that are against nodes."""
         against = dict.fromkeys(one.rule for report, _ in self.context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.spec.profiles is not None:
-                told = f"disable plugin {rule} at preFilter and filter{_what_then(rule)}"
-                patch = (f"profile: preFilter and filter without {rule}",)
-                yield Change("rule", told, setting=patch, spec=self._profile(_without(rule)))
-            else:
-                yield from self._fewer_predicates(rule)
 
-    def _fewer_predicates(self, rule: str) -> Iterator[Change]:
-        policy = self._policy()
-        others = [entry for entry in policy.predicates or () if entry.name != rule]
-        for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
-            rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
-            told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{_what_then(part)}"
-            patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
-            spec = attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
-            yield Change("rule", told, setting=(patch,), spec=spec)
+                def change(plugins: Plugins, rule: str = rule) -> Plugins:
+                    sets = {point: plugins.get(point, PluginSet()) for point in ("preFilter", "filter")}
+                    return {**plugins, **{
+                        point: PluginSet(_but(given, rule), (*given.disabled, PluginEntry(rule))) for point, given in sets.items()
+                    }}  # fmt: skip
+
+                told = f"disable plugin {rule} at preFilter and filter{f' ({WITHOUT[rule]})' if rule in WITHOUT else ''}"
+                patch = f"profile: preFilter and filter without {rule}"
+                yield Change("rule", told, setting=(patch,), spec=self._profile(change))
+                continue
+            policy = self._policy()
+            others = [entry for entry in policy.predicates or () if entry.name != rule]
+            for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
+                rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
+                told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{f' ({WITHOUT[part]})' if part in WITHOUT else ''}"
+                patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
+                spec = attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
+                yield Change("rule", told, setting=(patch,), spec=spec)
 
     def _weights(self) -> Iterator[Change]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
@@ -108,22 +104,21 @@ class Configurations:
         for rule, score in ours.scores.items():
             for size, step in enumerate(steps(ours, others, rule)):
                 weight = score.weight + step
-                if weight > 0:
-                    told = f"give {rule} weight {weight} in place of {score.weight}"
-                    patch, spec = (f"weight: {rule}={weight}",), self._with_weight(rule, weight)
-                    yield Change("weight", told, setting=patch, size=abs(step) + size, spec=spec)
+                if weight <= 0:
+                    continue
+                if self.spec.profiles is not None:
 
-    def _with_weight(self, rule: str, weight: int) -> SchedulerSpec:
-        if self.spec.profiles is not None:
+                    def change(plugins: Plugins, rule: str = rule, weight: int = weight) -> Plugins:
+                        given = plugins.get("score", PluginSet())
+                        return {**plugins, "score": PluginSet((*_but(given, rule), PluginEntry(rule, weight)), given.disabled)}
 
-            def change(plugins: Plugins) -> Plugins:
-                given = plugins.get("score", PluginSet())
-                return {**plugins, "score": PluginSet((*_but(given, rule), PluginEntry(rule, weight)), given.disabled)}
-
-            return self._profile(change)
-        policy = self._policy()
-        changed = (replace(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
-        return attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
+                    spec = self._profile(change)
+                else:
+                    policy = self._policy()
+                    changed = (replace(one, weight=weight) if one.name == rule else one for one in policy.priorities or ())
+                    spec = attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
+                told = f"give {rule} weight {weight} in place of {score.weight}"
+                yield Change("weight", told, setting=(f"weight: {rule}={weight}",), size=abs(step) + size, spec=spec)
 
     # --- policies and profiles --------------------------------------------------------------------------------------
 
@@ -143,10 +138,11 @@ class Configurations:
         config, name = self.spec.profiles, self.context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         assert config is not None
 
-        def changed(profile: ProfileConfig) -> ProfileConfig:
-            return attrs.evolve(profile, plugins=change(profile.plugins)) if profile.scheduler_name == name else profile
-
-        return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(map(changed, config.profiles))))
+        changed = (
+            attrs.evolve(profile, plugins=change(profile.plugins)) if profile.scheduler_name == name else profile
+            for profile in config.profiles
+        )  # fmt: skip
+        return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(changed)))
 
 
 def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
@@ -166,20 +162,6 @@ def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
         if low <= high:
             found.append(low if low > 0 else min(high, 0))
     return list(dict.fromkeys(step for step in found if step))
-
-
-def _what_then(rule: str) -> str:
-    """What happens without *rule*, in brackets; empty if there is no more to say."""
-    return f" ({WITHOUT[rule]})" if rule in WITHOUT else ""
-
-
-def _without(plugin: str) -> Callable[[Plugins], Plugins]:
-    def change(plugins: Plugins) -> Plugins:
-        sets = {point: plugins.get(point, PluginSet()) for point in ("preFilter", "filter")}
-        disabled = {point: (*given.disabled, PluginEntry(plugin)) for point, given in sets.items()}
-        return {**plugins, **{point: PluginSet(_but(given, plugin), disabled[point]) for point, given in sets.items()}}
-
-    return change
 
 
 def _but(given: PluginSet, plugin: str) -> tuple[PluginEntry, ...]:

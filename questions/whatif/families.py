@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
 
 import attrs
+import yaml
 from msgspec.structs import replace
 
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
-from ...api.objects import Container, Map, Node, NodeSelectorTerm, Pod, PodSpec, Requirement, ResourceRequirements, Taint
+from ...api.objects import Container, Map, Node, Pod, PodSpec, Requirement, ResourceRequirements, Taint
 from ...api.objects.quantity import Quantity
 from ...api.words import amount, is_bytes
-from ...core.devices.accounts import DeviceAccount
 from ...core.pods.requests import CPU
-from ...core.pods.template import Entry
 from ...simulation.drainrules import UNSCHEDULABLE, is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,
@@ -32,8 +33,7 @@ from ...simulation.explain.faileddemands import count_of_spec, node_labels, node
 from ...simulation.explain.values import NodeReport, NodeShortage
 from ...simulation.nodekinds import HOSTNAME, PASSING
 from ...simulation.reasons import shortage_of
-from .context import WhatIfContext, smallest, written
-from .suggestion import Change, ChangeKind, Helpful
+from .suggestion import Change, ChangeKind, Helpful, WhatIfContext, smallest
 
 
 @attrs.frozen
@@ -45,7 +45,7 @@ class _Correction:
 
 def corrected(context: WhatIfContext) -> Iterator[Change]:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
-    found = [*_labels(context), *_topology_keys(context), *_labels_of_pods(context), *_taints(context), *_resources(context)]
+    found = [*_labels(context), *_topology_keys(context), *_taints(context), *_resources(context)]
     edits = tuple(edit for one in found for edit in one.edits)
     together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
     for one in [*together, *found]:
@@ -86,25 +86,23 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
 
 
 def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
-    """Keys of labels by which pods are spread or kept together."""
-    facts, spread = node_labels(context.engine), context.pod.spec.topology_spread_constraints
+    """Keys by which pods are spread or kept together, and labels of the pods that the pod wants to be near to."""
+    pod, facts = context.pod, node_labels(context.engine)
+    near = {f"affinity.podAffinity.{REQUIRED}[{at}]": term for at, term in enumerate(pod_terms(pod))}
+    spread = enumerate(pod.spec.topology_spread_constraints)
     places: list[tuple[ChangeKind, str, str]] = [
-        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in enumerate(spread)),
-        *(("podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}]", one.topology_key) for at, one in enumerate(pod_terms(context.pod))),
+        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in spread),
+        *(("podAffinity", path, term.topology_key) for path, term in near.items()),
     ]
     for kind, path, key in places:
         for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
-            count = sum(facts.counts[meant].values())
-            yield _Correction(kind, _instead(meant, key, count), (f"{path}.topologyKey={meant}",))
-
-
-def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
-    """Labels of the pods that the pod wants to be near to."""
-    for at, term in enumerate(pod_terms(context.pod)):
-        namespaces = set(term.namespaces) or {context.pod.namespace}
-        facts = LabelFacts.of((pod.labels for pod in context.engine.pods() if pod.namespace in namespaces), "pod")
+            words = _instead(meant, key, sum(facts.counts[meant].values()))
+            yield _Correction(kind, words, (f"{path}.topologyKey={meant}",))
+    for path, term in near.items():
+        namespaces = set(term.namespaces) or {pod.namespace}
+        others = LabelFacts.of((other.labels for other in context.engine.pods() if other.namespace in namespaces), "pod")
         pairs = None if term.label_selector is None else term.label_selector.match_labels
-        yield from _of_pairs(facts, "podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels", pairs)
+        yield from _of_pairs(others, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
 
 
 def _taints(context: WhatIfContext) -> Iterator[_Correction]:
@@ -123,15 +121,12 @@ def _resources(context: WhatIfContext) -> Iterator[_Correction]:
         for name in container.requests:
             is_unknown = "/" in name and not there[name] and name not in of_devices
             for meant in near_keys(name, there)[:1] if is_unknown else ():
-                words = _instead(meant, name, there[meant])
-                yield _Correction("request", words, tuple(_renamed(container, name, meant)))
-
-
-def _renamed(container: Container, name: str, meant: str) -> Iterable[str]:
-    for field, amounts in (("requests", container.requests), ("limits", container.limits)):
-        if name in amounts:
-            path = f"spec.containers[{container.name}].resources.{field}"
-            yield from (f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}")
+                edits: list[str] = []
+                for field, amounts in (("requests", container.requests), ("limits", container.limits)):
+                    if name in amounts:
+                        path = f"spec.containers[{container.name}].resources.{field}"
+                        edits += [f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}"]
+                yield _Correction("request", _instead(meant, name, there[meant]), tuple(edits))
 
 
 # --- what the pod demands ---------------------------------------------------------------------------------------------
@@ -206,11 +201,12 @@ def dropped_ports(context: WhatIfContext) -> Iterator[Change]:
     """One host port removed."""
     spec = context.pod.spec
     sidecars = [container for container in spec.init_containers if container.is_sidecar]
-    for place, container in [*(("containers", one) for one in spec.containers), *(("initContainers", one) for one in sidecars)]:
-        for at, port in enumerate(container.ports):
-            if port.host_port:
-                told = f"remove the host port {port.host_port} of container {container.name}"
-                yield context.of_pod("hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
+    for place, containers in (("containers", spec.containers), ("initContainers", sidecars)):
+        for container in containers:
+            for at, port in enumerate(container.ports):
+                if port.host_port:
+                    told = f"remove the host port {port.host_port} of container {container.name}"
+                    yield context.of_pod("hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
 
 
 def looser_spread(context: WhatIfContext) -> Iterator[Change]:
@@ -263,9 +259,16 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
         missing = {short.resource: short.missing for short in report.shortages}
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
-        changes = [_lowered(context, shortages) for shortages in _shared(context, report)]
-        for change in changes:
-            if change is not None and context.helpful(change) is not None:
+        for shortages in _shared(context, report):
+            edits = [_edits(context, short) for short in shortages]
+            told = " and of ".join(
+                f"{(name := short.resource)} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}" for short in shortages
+            )
+            if None in edits:
+                continue
+            size = max(short.missing / max(short.asked, 1) for short in shortages)
+            change = context.of_pod("request", f"lower the request of {told}", *chain.from_iterable(filter(None, edits)), size=size)
+            if context.helpful(change) is not None:
                 found.append(missing)
                 yield change
 
@@ -279,13 +282,11 @@ def is_short_only(report: NodeReport) -> bool:
 def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
     """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not one that has too little."""
     extended = [short.resource for short in report.shortages if "/" in short.resource]
-    nodes = context.nodes() if extended else []
-    return any(not _has(context.node(report.name), name) and any(_has(node, name) for node in nodes) for name in extended)
-
-
-def _has(node: Node | None, name: str) -> bool:
-    found = None if node is None else node.status.allocatable.get(name)
-    return found is not None and found.value() > 0
+    having = {
+        name: {node.name for node in context.nodes() if (held := node.status.allocatable.get(name)) is not None and held.value() > 0}
+        for name in extended
+    }
+    return any(names and report.name not in names for names in having.values())
 
 
 def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
@@ -293,31 +294,13 @@ def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeSh
     siblings = {one.key for one in context.siblings}
     there = sum(entry.pod.key in siblings for entry in context.on(report.name))
     waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
-    for more in sorted({1, 1 + waiting}) if there or waiting else (1,):
-        shares = [(short, (max(short.free, 0) + there * short.asked) // (there + more)) for short in report.shortages]
-        yield tuple(replace(short, free=_round(short.resource, free) if there + more > 1 else short.free) for short, free in shares)
-
-
-def _round(resource: str, number: int) -> int:
-    """*number*, rounded down to whole MiB of bytes."""
-    return number // MIB * MIB if is_bytes(resource) else number
-
-
-def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> Change | None:
-    edits: list[str] = []
-    for short in shortages:
-        more = _edits(context, short)
-        if more is None:
-            return None
-        edits += more
-    told = " and of ".join(map(_in_words, shortages))
-    shares = [short.missing / max(short.asked, 1) for short in shortages]
-    return context.of_pod("request", f"lower the request of {told}", *edits, size=max(shares))
-
-
-def _in_words(short: NodeShortage) -> str:
-    name = short.resource
-    return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
+    for more in sorted({1, 1 + waiting}):
+        found = []
+        for short in report.shortages:
+            free = (max(short.free, 0) + there * short.asked) // (there + more)
+            rounded = free // MIB * MIB if is_bytes(short.resource) else free
+            found.append(short if there + more == 1 else replace(short, free=rounded))
+        yield tuple(found)
 
 
 def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
@@ -327,43 +310,33 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
         target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
         return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
-    first, running = _before(context, name, spec.init_containers)
+    pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
+    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
+    first: list[tuple[Container, int]] = []
+    """The init containers that end, each with what the sidecars before it ask for."""
+    running = 0
+    for container in spec.init_containers:
+        if knows_sidecars and container.is_sidecar:
+            running += units(name, container.requests)
+        else:
+            first.append((container, running))
     asked = [units(name, container.requests) for container in spec.containers]
     around = short.asked - max([running + sum(asked), *(before + units(name, container.requests) for container, before in first)])
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
     target = max(short.free, 0) - around
     if name == "pods" or target < running or around < 0:
         return None
-    edits = [
-        edit for one, before in first if units(name, one.requests) > target - before
-        for edit in _set("initContainers", one, name, target - before)
-    ]  # fmt: skip
-    return edits + _lowered_containers(name, spec.containers, asked, sum(asked) + running - target)
-
-
-def _lowered_containers(name: str, containers: Sequence[Container], asked: Sequence[int], excess: int) -> list[str]:
-    """The edits that take *excess* from *containers*, which have *asked* for so much each: from the largest first."""
     edits: list[str] = []
-    for at in sorted(range(len(containers)), key=lambda at: -asked[at]):
+    for one, before in first:
+        if units(name, one.requests) > target - before:
+            edits += _set("initContainers", one, name, target - before)
+    excess = sum(asked) + running - target
+    for at in sorted(range(len(asked)), key=lambda at: -asked[at]):
         if excess > 0 and asked[at]:
             left = max(asked[at] - excess, 0)
             excess -= asked[at] - left
-            edits += _set("containers", containers[at], name, left, alone=len(containers) == 1)
+            edits += _set("containers", spec.containers[at], name, left, alone=len(asked) == 1)
     return edits
-
-
-def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
-    """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
-    pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
-    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
-    first: list[tuple[Container, int]] = []
-    running = 0
-    for container in init_containers:
-        if knows_sidecars and container.is_sidecar:
-            running += units(name, container.requests)
-        else:
-            first.append((container, running))
-    return first, running
 
 
 def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
@@ -393,20 +366,15 @@ def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
     is_local = all(map(is_short_only, hopeful.values()))
     table, found = context.engine.fresh_table(), dict[Hashable, tuple[int, float, str, Pod, str]]()
     for name in hopeful if is_local else [node.name for node in context.nodes()]:
-        row = table.row_of[name]
+        row, report = table.row_of[name], hopeful.get(name)
+        shortages = report.shortages if report is not None and is_short_only(report) else ()
         for entry in context.on(name):
-            if not stays_with_node(entry.pod) and _frees_enough(entry, hopeful.get(name)):
+            frees = {**entry.template.footprint, "pods": 1}
+            if not stays_with_node(entry.pod) and all(frees.get(short.resource, 0) >= short.missing for short in shortages):
                 has = {key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()}
                 share = max((used / has[key] for key, used in entry.template.footprint.items() if key in has), default=0.0)
                 found.setdefault((name, entry.template, entry.priority), (entry.priority, share, entry.pod.key, entry.pod, name))
     return [(pod, name) for _, _, _, pod, name in sorted(found.values(), key=lambda one: one[:3])]
-
-
-def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
-    if report is None or not is_short_only(report):
-        return True
-    freed_here = {**entry.template.footprint, "pods": 1}
-    return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
 
 
 def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
@@ -469,23 +437,21 @@ def uncordoned(context: WhatIfContext) -> Iterator[Change]:
 
 
 def untainted(context: WhatIfContext) -> Iterator[Change]:
-    """A node without the taints that the pod does not tolerate."""
+    """A node without the taints that the pod does not tolerate; those that say how it is are not removed by hand."""
     for _, node in context.targets():
         taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
-        if taints and not (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
-            texts = [taint_text(taint) for taint in taints]
-            told = " and ".join(_without(node, taints))
-            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
-
-
-def _without(node: Node, taints: list[Taint]) -> Iterator[str]:
-    """What it takes that a node loses *taints*: those that say how it is are not removed by hand."""
-    states = dict.fromkeys(taint.key for taint in taints if taint.key in CONDITIONS)
-    if states:
-        yield f"make node {node.name} {' and '.join(CONDITIONS[key] for key in states)} (it has the taint {' and '.join(states)})"
-    others = [taint_text(taint) for taint in taints if taint.key not in CONDITIONS]
-    if others:
-        yield f"remove the taint {' and '.join(others)} of node {node.name}"
+        if not taints or (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
+            continue
+        told = []
+        states = dict.fromkeys(taint.key for taint in taints if taint.key in CONDITIONS)
+        if states:
+            how = " and ".join(CONDITIONS[key] for key in states)
+            told.append(f"make node {node.name} {how} (it has the taint {' and '.join(states)})")
+        others = [taint_text(taint) for taint in taints if taint.key not in CONDITIONS]
+        if others:
+            told.append(f"remove the taint {' and '.join(others)} of node {node.name}")
+        edits = [f"taints-={taint_text(taint)}" for taint in taints]
+        yield context.of_node(node, "taint", " and ".join(told), *edits, size=len(taints))
 
 
 def raised(context: WhatIfContext) -> Iterator[Change]:
@@ -507,16 +473,20 @@ def raised(context: WhatIfContext) -> Iterator[Change]:
 
 def labelled(context: WhatIfContext) -> Iterator[Change]:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
+    pod = context.pod
+    spread = (one.topology_key for one in pod.spec.topology_spread_constraints)
+    by = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *spread])
     for _, node in context.targets():
-        wanted = [labels for labels in wanted_labels(context.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
-        for labels in [*wanted, *_domains(context, node)]:
+        fixed = {*FIXED, *(key for key in node.labels if key.endswith(PLACES))}
+        wanted = [labels for labels in wanted_labels(pod, node) if labels and fixed.isdisjoint(labels)]
+        for key in by:
+            if key and key != HOSTNAME and key not in node.labels:
+                values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
+                wanted += [{key: value} for value in values[:MOST_VALUES]]
+        for labels in wanted:
             edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
             told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
             yield context.of_node(node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
-
-
-def _may_change(node: Node, key: str) -> bool:
-    return key not in FIXED and not (key.endswith(PLACES) and key in node.labels)
 
 
 def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
@@ -526,21 +496,14 @@ def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
     if not terms or any(compile_node_term(term)(node.labels, node.name) for term in terms):
         yield wrong
         return
+    labels = {**node.labels, **{key: value for key, value in wrong.items() if value}}
     for term in terms:
-        more = None if term.match_fields else _for_term(term, {**node.labels, **{key: value for key, value in wrong.items() if value}})
-        if more is not None:
-            yield {**wrong, **more}
-
-
-def _for_term(term: NodeSelectorTerm, labels: dict[str, str]) -> Labels | None:
-    found: Labels = {}
-    for expression in term.match_expressions:
-        if not match_expressions_selector((expression,))(labels):
-            changed = _for_expression(expression)
-            if changed is None:
-                return None
-            found |= changed
-    return found
+        found = {**wrong}
+        failing = [one for one in term.match_expressions if not match_expressions_selector((one,))(labels)]
+        for one in failing:
+            found |= _for_expression(one) or {"": None}
+        if not term.match_fields and "" not in found:
+            yield found
 
 
 def _for_expression(expression: Requirement) -> Labels | None:
@@ -558,18 +521,6 @@ def _for_expression(expression: Requirement) -> Labels | None:
     return {expression.key: str(number)} if number >= 0 else None
 
 
-def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
-    """Labels that the pod's spread or affinity goes by and that *node* does not have, with each value that other nodes have."""
-    pod = context.pod
-    spread = pod.spec.topology_spread_constraints
-    keys = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *(one.topology_key for one in spread)])
-    for key in keys:
-        if key and key != HOSTNAME and key not in node.labels:
-            values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
-            for value in values[:MOST_VALUES]:
-                yield {key: value}
-
-
 # --- devices --------------------------------------------------------------------------------------------------------
 
 
@@ -578,7 +529,8 @@ def more_devices(context: WhatIfContext) -> Iterator[Change]:
     for report, node in context.targets():
         for account in report.devices or ():
             # A device that matches the request, free or not; there may be none on any node.
-            same = (one for other in context.reports for one in other.devices or () if _asks_alike(one, account))
+            asked = account.claim, account.request
+            same = [one for other in context.reports for one in other.devices or () if (one.claim, one.request) == asked]
             like = next((name for one in (account, *same) for name in one.matching), None)
             if like is not None:
                 count = max(account.wanted - len(account.usable), 1)
@@ -587,27 +539,20 @@ def more_devices(context: WhatIfContext) -> Iterator[Change]:
                 yield Change("device", f"give node {node.name} {told}", (edit,), size=count)
 
 
-def _asks_alike(one: DeviceAccount, other: DeviceAccount) -> bool:
-    return (one.claim, one.request) == (other.claim, other.request)
-
-
 # --- one more node --------------------------------------------------------------------------------------------------
 
 
 def one_more(context: WhatIfContext) -> Iterator[Change]:
     """A new node like one of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
-    kinds: dict[Hashable, Node] = {}
+    kinds: dict[Hashable, tuple[list[int], str]] = {}
     for node in context.nodes():
+        has = node.status.allocatable
         labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
         taints = frozenset(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
-        kinds.setdefault((labels, frozenset(node.status.allocatable.items()), taints), node)
-    for number, like in enumerate(sorted(kinds.values(), key=_size)):
-        yield Change("addNode", f"add a node like {like.name}", (f"copy node {like.name}",), size=number)
-
-
-def _size(node: Node) -> list[int]:
-    found = node.status.allocatable
-    return [found[name].nanos if name in found else 0 for name in ("cpu", "memory")]
+        size = [has[name].nanos if name in has else 0 for name in ("cpu", "memory")]
+        kinds.setdefault((labels, frozenset(has.items()), taints), (size, node.name))
+    for number, (_, like) in enumerate(sorted(kinds.values(), key=itemgetter(0))):
+        yield Change("addNode", f"add a node like {like}", (f"copy node {like}",), size=number)
 
 
 # --- one node before others -----------------------------------------------------------------------------------------
@@ -627,18 +572,17 @@ def selecting(context: WhatIfContext) -> Iterator[Change]:
 
 def preferring(context: WhatIfContext) -> Iterator[Change]:
     """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
-    if context.pin is None:
-        return
-    weight = smallest(0, HIGHEST, lambda weight: context.helpful(_preference(context, weight)) is not None)
-    if weight is not None:
-        yield _preference(context, weight)
 
+    def preference(weight: int) -> Change:
+        expression = {"key": HOSTNAME, "operator": "In", "values": [context.pin]}
+        term = {"weight": weight, "preference": {"matchExpressions": [expression]}}
+        text = yaml.safe_dump(term, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
+        told = f"prefer {context.want} with weight {weight}"
+        return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
 
-def _preference(context: WhatIfContext, weight: int) -> Change:
-    expression = {"key": HOSTNAME, "operator": "In", "values": [context.pin]}
-    term = written({"weight": weight, "preference": {"matchExpressions": [expression]}})
-    told = f"prefer {context.want} with weight {weight}"
-    return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={term}", size=weight)
+    helps = None if context.pin is None else smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
+    if helps is not None:
+        yield preference(helps)
 
 
 def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:

@@ -17,14 +17,13 @@ from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import EditError, Edits, applied
 from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
-from ...simulation.explain.explanation import Explanation, PodQuestion
+from ...simulation.explain.values import Explanation, PodQuestion
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from .configurations import Configurations
-from .context import WhatIfContext
 from .families import FAMILIES, WANTED_FAMILIES, Family, corrected, dropped_gates, higher_priority, leaving, moved_or_deleted
-from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion
+from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion, WhatIfContext
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
@@ -168,9 +167,7 @@ def what_would_help(
         take(_pairs(context, tuple(found), tell))
         tell("the scheduler")
         if not explanation.decision.is_gated:
-            maps = asked.scenario.config_maps
-            for change in Configurations(asked.spec.settled(maps), context, maps).changes():
-                take(_by_another_scheduler(asked, context, change, pod, starts))
+            take(_by_another_scheduler(asked, context, pod, starts))
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
@@ -205,22 +202,22 @@ def _suggestions(
         yield from helpful(higher_priority, 1)
 
 
-def _by_another_scheduler(
-    asked: ScheduledPod, context: WhatIfContext, change: Change, pod: Pod, starts: dict[int, Start]
-) -> Iterator[Helpful]:
-    """What comes of *change*, which is one of the scheduler, if it helps; *starts*: where its whole run begins."""
-    assert change.spec is not None
-    try:
-        start = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
-        with asked.turn(start, pod) as other:
-            other.reports = context.reports
-            found = other.helpful(change)
-    except KubeclassicError:
-        return
-    context.tried += other.tried
-    if found is not None:
-        starts[id(found.change)] = start
-        yield found
+def _by_another_scheduler(asked: ScheduledPod, context: WhatIfContext, pod: Pod, starts: dict[int, Start]) -> Iterator[Helpful]:
+    """Changes of the scheduler that help; *starts*: where the whole run of each begins."""
+    maps = asked.scenario.config_maps
+    for change in Configurations(asked.spec.settled(maps), context, maps).changes():
+        assert change.spec is not None
+        try:
+            begun = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
+            with asked.turn(begun, pod) as other:
+                other.reports = context.reports
+                helps = other.helpful(change)
+        except KubeclassicError:
+            continue
+        context.tried += other.tried
+        if helps is not None:
+            starts[id(helps.change)] = begun
+            yield helps
 
 
 # --- two changes together ---------------------------------------------------------------------------------------------
@@ -264,37 +261,32 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
 def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation, start: Start) -> Helpful:
     """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node."""
     simulation = start.whole(Edits.parse(one.change.edits, defaults=asked.defaults))
-    outcomes = simulation.outcomes
-    after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=_effect(pod, before, simulation))
+    outcomes, there = simulation.outcomes, before.outcomes
+    was_out, is_out = (
+        # The pods without a node at the end, and whether each was evicted.
+        {**dict.fromkeys(run.evicted, True), **{key: end.eviction is not None for key, end in run.outcomes.items() if end.host is None}}
+        for run in (before, simulation)
+    )
+    owner = pod.metadata.controller
+    own = {pod.key, *(key for key, end in there.items() if owner is not None and end.pod.metadata.controller == owner)}
+    lost = [key for key in is_out if key not in was_out and key != pod.key]
+    effect = Effect(
+        len(there), sum(key not in is_out for key in there), sum(key not in was_out for key in there),
+        tuple(key for key in lost if not is_out[key]), tuple(key for key in lost if is_out[key]),
+        tuple(key for key in was_out if key not in is_out and key not in own),
+    )  # fmt: skip
+    after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=effect)
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None:
         earlier = takewhile(lambda key: key != pod.key, outcomes)
-        took = (key for key in earlier if outcomes[key].host == suggestion.host != before.outcomes[key].host)
+        took = (key for key in earlier if outcomes[key].host == suggestion.host != there[key].host)
         suggestion = replace(suggestion, taken_by=next(took, ""))
     elif asked.want is None:
         suggestion = replace(suggestion, host=after.host)
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)
-    lost = {key for key, found in outcomes.items() if found.word not in ("placed", "waiting") and not found.has_successor}
-    placed = len(set(asked.question.workload_pods) - lost)
+    gone = {key for key, found in outcomes.items() if found.word not in ("placed", "waiting") and not found.has_successor}
+    placed = len(set(asked.question.workload_pods) - gone)
     is_enough = placed == len(asked.question.workload_pods)
     return attrs.evolve(one, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)
-
-
-def _effect(pod: Pod, before: Simulation, after: Simulation) -> Effect:
-    """What a change does to all pods: two whole runs, without it and with it."""
-    was_out, is_out = _without_node(before), _without_node(after)
-    owner, there = pod.metadata.controller, before.outcomes
-    own = {pod.key, *(key for key, one in there.items() if owner is not None and one.pod.metadata.controller == owner)}
-    lost = [key for key in is_out if key not in was_out and key != pod.key]
-    return Effect(
-        len(there), sum(key not in is_out for key in there), sum(key not in was_out for key in there),
-        tuple(key for key in lost if not is_out[key]), tuple(key for key in lost if is_out[key]),
-        tuple(key for key in was_out if key not in is_out and key not in own),
-    )  # fmt: skip
-
-
-def _without_node(run: Simulation) -> dict[str, bool]:
-    """The pods without a node at the end of a whole *run*, and whether each was evicted."""
-    return {**dict.fromkeys(run.evicted, True), **{key: one.eviction is not None for key, one in run.outcomes.items() if one.host is None}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import attrs
@@ -101,7 +101,8 @@ class LabelFacts:
         if expression.operator in ABSENCE:
             return ""
         if expression.operator == "In":
-            return "; ".join(self._each(expression))
+            notes = {value: self.note(key, value) for value in expression.values}
+            return "; ".join(f"{value}: {told}" if len(expression.values) > 1 else told for value, told in notes.items())
         if expression.operator == "Exists" and key in self.counts:
             return f"{have(sum(self.counts[key].values()), self.noun)} the label"
         return self.without(key) or self._values(key)
@@ -110,12 +111,6 @@ class LabelFacts:
         """Whether none has any of the labels that *expression* asks for."""
         matches = match_expressions_selector((expression,))
         return expression.operator not in ABSENCE and not any(matches({expression.key: one}) for one in self.counts.get(expression.key, ()))
-
-    def _each(self, expression: Requirement) -> Iterator[str]:
-        several = len(expression.values) > 1
-        for value in expression.values:
-            told = self.note(expression.key, value)
-            yield f"{value}: {told}" if several else told
 
     def _values(self, key: str) -> str:
         values = self.counts[key].most_common(MOST_VALUES)

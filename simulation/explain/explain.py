@@ -23,7 +23,6 @@ from ...core.decision.score import Ranking, ScoreError
 from ...core.decision.verdict import FilterPass
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
-from ...core.rule import Predicate
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.plugins.dynamicresources import DynamicResources
@@ -37,15 +36,16 @@ from ..reasons import shortage_of
 from ..records import RefusedPod
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .explanation import Explanation, PodQuestion
 from .faileddemands import Causes
 from .subject import Subject
 from .values import (
     CloseUp,
+    Explanation,
     NodeReport,
     NodeScore,
     NodeShortage,
     Objection,
+    PodQuestion,
     RequestedResource,
     RuleVerdict,
     Verdict,
@@ -100,31 +100,34 @@ class JudgedNodes:
 
     def unscored(self, rows: Sequence[int]) -> list[NodeReport]:
         """The reports of other rows: those that fit but were not reached, then those that do not fit, the nearest to fitting first."""
-        found = [self._unscored(row, self.details.refusal(row)) for row in rows]
+        found = []
+        for row in rows:
+            refusal, visited = self.details.refusal(row), row in self.visited
+            if refusal is None:
+                found.append(self._report(row, visited))
+                continue
+            objections, judged = self.objections(row), self.judged(row)
+            reasons = dict.fromkeys([*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)])
+            short = []
+            for name in map(shortage_of, reasons):
+                if name is not None and judged is not None:
+                    asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
+                    short.append(NodeShortage(name, asked, free, has_none=not allocatable))
+            accounts: tuple[DeviceAccount, ...] = ()
+            profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+            if profile is not None and any(objection.rule == DynamicResources.name for objection in objections):
+                plugin: Any = profile.plugins().get(DynamicResources.name)
+                accounts = () if plugin is None else tuple(plugin.accounts(self.cycle, row))
+            found.append(self._report(
+                row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(short), devices=accounts or UNSET,
+                volumes=tuple(self._excess(row, objections)) or UNSET,
+            ))  # fmt: skip
         return [*(node for node in found if node.fits), *sorted((n for n in found if not n.fits), key=lambda node: node.nearness)]
-
-    def _unscored(self, row: int, refusal: NodeFailure | None) -> NodeReport:
-        visited = row in self.visited
-        if refusal is None:
-            return self._report(row, visited)
-        objections = self.objections(row)
-        reasons = dict.fromkeys([*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)])
-        has_devices = any(objection.rule == DynamicResources.name for objection in objections)
-        return self._report(
-            row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
-            devices=(self._accounts(row) if has_devices else ()) or UNSET, volumes=tuple(self._excess(row, objections)) or UNSET,
-        )  # fmt: skip
 
     def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
         by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
         return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
-
-    def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
-        """What rules out each device on *row*."""
-        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-        plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
-        return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
     def _excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
         """The volumes that exceed a limit on *row*."""
@@ -165,37 +168,22 @@ class JudgedNodes:
     def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
         counted = True
         for predicate, failures in judgement.findings:
-            code = self._code(failures, at)
+            codes = self._codes.get(id(failures))
+            if codes is None:
+                codes = self._codes[id(failures)] = failures.codes.tolist()
+            code = codes[at]
             if code:
-                yield self._objection(predicate, failures, code, counted)
+                key = id(failures), code, counted
+                found = self._known.get(key)
+                if found is None:
+                    reasons = failures.sequences[code]
+                    evictable = all(reason.resolvable for reason in reasons)
+                    found = self._known[key] = Objection(predicate.name, tuple(reason.text for reason in reasons), evictable, counted)
+                yield found
                 counted &= judgement.check_all
             elif failures.errors is not None and failures.errors[at]:
                 yield Objection(predicate.name, (failures.texts[int(failures.errors[at]) - 1],), False, counted)
                 counted = False
-
-    def _code(self, failures: Any, at: int) -> int:
-        codes = self._codes.get(id(failures))
-        if codes is None:
-            codes = self._codes[id(failures)] = failures.codes.tolist()
-        return codes[at]
-
-    def _objection(self, predicate: Predicate, failures: Any, code: int, counted: bool) -> Objection:
-        key = id(failures), code, counted
-        found = self._known.get(key)
-        if found is None:
-            reasons = failures.sequences[code]
-            texts, evictable = tuple(reason.text for reason in reasons), all(reason.resolvable for reason in reasons)
-            found = self._known[key] = Objection(predicate.name, texts, evictable, counted)
-        return found
-
-    def _shortages(self, row: int, reasons: Sequence[str]) -> Iterator[NodeShortage]:
-        names = [name for name in map(shortage_of, reasons) if name is not None]
-        judged = self.judged(row) if names else None
-        if judged is None:
-            return
-        for name in names:
-            asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
-            yield NodeShortage(name, asked, free, has_none=not allocatable)
 
     def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
         """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and how much it has in all."""
@@ -204,6 +192,88 @@ class JudgedNodes:
             return 1, places - int(nodes.pod_count[at]), places
         allocatable = int(nodes.allocatable(name)[at])
         return self.cycle.template.requests.get(name, 0), allocatable - int(nodes.requested(name)[at]), allocatable
+
+
+    def explanation(self, node: str | None) -> Explanation:
+        """The whole explanation, with all about *node*."""
+        details, ranking, search = self.details, self.details.ranking, self.details.search
+        rows, rules = details.feasible_rows.tolist(), dict[str, Any]()
+        scored = self.scored(rows, ranking or self._shown_only(details.feasible_rows))
+        algorithm = self.engine.algorithm_of(self.decision.pod)
+        if algorithm is not None and search is not None:
+            concerned = {predicate.name for predicate in search.verdict.plain.predicates}
+            rules = {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
+        order = dict.fromkeys([*([] if search is None else search.visited.tolist()), *self.engine.flow.node_list()])
+        others = self.unscored([row for row in order if row not in scored])
+        with_totals = [report for report in scored.values() if report.total is not None]
+        explanation = Explanation(
+            self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
+            choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
+            eviction=eviction_for(self.cycle, self.decision, others), **rules,
+        )  # fmt: skip
+        return explanation if node is None else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def _close_up(self, name: str, explanation: Explanation) -> CloseUp:
+        report = next(node for node in explanation.nodes if node.name == name)
+        row, algorithm = self.engine.table.row_of[name], self.engine.algorithm_of(self.decision.pod)
+        judged, candidates = self.judged(row), {} if self.decision.preemption is None else self.decision.preemption.candidates
+        # The reasons that no rule has given when it was asked about the node.
+        told = {reason for objection in report.objections for reason in objection.reasons if objection.counted}
+        whole_pod = tuple(reason for reason in report.reasons if reason not in told)
+        verdicts = []
+        if judged is not None and algorithm is not None:
+            against, asked = {objection.rule: objection for objection in self.objections(row)}, not whole_pod
+            concerned = {predicate.name for predicate in judged[0].predicates}
+            for rule in [predicate.name for predicate in algorithm.predicates]:
+                objection = against.get(rule)
+                outcome: Verdict = "not asked" if not asked else "passes" if objection is None else "fails"
+                verdicts.append(RuleVerdict(rule, outcome, () if objection is None else objection.reasons, rule in concerned))
+                asked &= objection is None or algorithm.check_all
+        nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
+        names = [name for name, asked in self.cycle.template.requests.items() if asked]
+        return CloseUp(
+            name, report.fits, whole_pod=whole_pod, verdicts=tuple(verdicts), devices=report.devices,
+            room=tuple(RequestedResource(resource, *self.room(resource, nodes, at)) for resource in (*names, "pods")),
+            victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods) if name in candidates else None,
+            no_room=None if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
+            **self._scoring(row, report, explanation),
+        )  # fmt: skip
+
+    def _shown_only(self, rows: Rows) -> Ranking | None:
+        """The scores of *rows* for people, where the scheduler did not need them."""
+        if not len(rows):
+            return None
+        try:
+            found = self.engine.flow.score(self.cycle, rows)
+        except ScoreError:
+            return None
+        assert isinstance(found, Ranking)  # only those who compare leave scores for later
+        return found
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
+        """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
+        scored, host = {node.name: node for node in explanation.scored}, self.decision.host
+        found: dict[str, Any] = {"out_of": len(scored)}
+        if report.name in scored:
+            rival = next((node for node in explanation.scored if node.name != report.name), None)
+            other = rival if report.name == host else scored.get(host or "")
+            places = [node.total for node in explanation.scored]
+            found |= {"place": None if report.total is None else places.index(report.total) + 1}
+        else:
+            ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
+            if ranking is None:
+                return found
+            report, other = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1])), None
+            found |= {"would_score": True}
+            if host is not None:
+                at = self.details.feasible.index(host)
+                other = NodeReport(host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at]))
+        found |= {"scores": report.scores, "total": report.total}
+        return found if other is None else {**found, "against": other.name, "leads": leads(report, other)}
 
 
 # --- the whole ------------------------------------------------------------------------------------------------------
@@ -284,15 +354,16 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
     With *node* the explanation has all about that node. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
     """
     engine.fresh_table()
-    if node is not None:
-        _check_node(engine, node)
+    names = engine.node_names()
+    if node is not None and node not in names:
+        raise UnknownNameError(f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, sorted(names))}')
     with engine.preserving_state(pod):
         decision = engine.schedule(pod)
     release = engine.release.version
     if not decision.has_details:
         causes = () if decision.is_gated else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
         return Explanation(decision, (), was_scored=False, release=release, causes=causes)
-    found = _Explaining(engine, engine.begin(pod), decision).explanation(node)
+    found = JudgedNodes(engine, engine.begin(pod), decision).explanation(node)
     reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
     return attrs.evolve(found, nodes=reports, causes=causes)
 
@@ -305,115 +376,3 @@ def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
         return {}
     judged = JudgedNodes(engine, engine.begin(pod), decision)
     return {name: judged.objections(row) for row, name in enumerate(decision.details.names)}
-
-
-def _check_node(engine: Engine, name: str) -> None:
-    names = set(engine.node_names())
-    if name not in names:
-        raise UnknownNameError(f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, sorted(names))}')
-
-
-class _Explaining(JudgedNodes):
-    """Makes the whole explanation."""
-
-    def explanation(self, node: str | None) -> Explanation:
-        details, ranking = self.details, self.details.ranking
-        rows = details.feasible_rows.tolist()
-        scored = self.scored(rows, ranking or self._shown_only(details.feasible_rows))
-        others = self.unscored([row for row in self._order() if row not in scored])
-        with_totals = [report for report in scored.values() if report.total is not None]
-        explanation = Explanation(
-            self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
-            choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
-            eviction=eviction_for(self.cycle, self.decision, others), **self._rules(),
-        )  # fmt: skip
-        return explanation if node is None else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
-
-    def _rules(self) -> dict[str, Any]:
-        """The filtering rules in running order, and whether all of them are asked."""
-        algorithm, search = self.engine.algorithm_of(self.decision.pod), self.details.search
-        if algorithm is None or search is None:
-            return {}
-        concerned = {predicate.name for predicate in search.verdict.plain.predicates}
-        return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
-
-    def _order(self) -> list[int]:
-        """Every node once, those visited first, in visiting order."""
-        visited = [] if self.details.search is None else self.details.search.visited.tolist()
-        return list(dict.fromkeys([*visited, *self.engine.flow.node_list()]))
-
-    def _shown_only(self, rows: Rows) -> Ranking | None:
-        """The scores of *rows* for people, where the scheduler did not need them."""
-        if not len(rows):
-            return None
-        try:
-            found = self.engine.flow.score(self.cycle, rows)
-        except ScoreError:
-            return None
-        assert isinstance(found, Ranking)  # only those who compare leave scores for later
-        return found
-
-    # --- one node ---------------------------------------------------------------------------------------------------
-
-    def _close_up(self, name: str, explanation: Explanation) -> CloseUp:
-        report = next(node for node in explanation.nodes if node.name == name)
-        row = self.engine.table.row_of[name]
-        candidates = {} if self.decision.preemption is None else self.decision.preemption.candidates
-        return CloseUp(
-            name, report.fits, whole_pod=self._whole_pod(report), verdicts=self._verdicts(row, report), room=self._room(row),
-            victims=tuple(map(Victim.of, candidates[name].pods)) if name in candidates else None,
-            no_room=None if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
-            devices=report.devices, **self._scoring(row, report, explanation),
-        )  # fmt: skip
-
-    def _whole_pod(self, report: NodeReport) -> tuple[str, ...]:
-        """The reasons that no rule has given when it was asked about the node."""
-        told = {reason for objection in report.objections for reason in objection.reasons if objection.counted}
-        return tuple(reason for reason in report.reasons if reason not in told)
-
-    def _verdicts(self, row: int, report: NodeReport) -> tuple[RuleVerdict, ...]:
-        judged, algorithm = self.judged(row), self.engine.algorithm_of(self.decision.pod)
-        if judged is None or algorithm is None:
-            return ()
-        against = {objection.rule: objection for objection in self.objections(row)}
-        concerned, asked, found = {predicate.name for predicate in judged[0].predicates}, not self._whole_pod(report), []
-        for predicate in algorithm.predicates:
-            objection = against.get(predicate.name)
-            outcome: Verdict = "not asked" if not asked else "passes" if objection is None else "fails"
-            found.append(RuleVerdict(predicate.name, outcome, () if objection is None else objection.reasons, predicate.name in concerned))
-            asked &= objection is None or algorithm.check_all
-        return tuple(found)
-
-    def _room(self, row: int) -> tuple[RequestedResource, ...]:
-        judged = self.judged(row)
-        nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
-        names = [name for name, asked in self.cycle.template.requests.items() if asked]
-        return tuple(RequestedResource(name, *self.room(name, nodes, at)) for name in (*names, "pods"))
-
-    def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
-        """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
-        scored = {node.name: node for node in explanation.scored}
-        places = [node.total for node in explanation.scored]
-        if report.name in scored:
-            place = None if report.total is None else places.index(report.total) + 1
-            rival = next((node for node in explanation.scored if node.name != report.name), None)
-            other = rival if report.name == self.decision.host else scored.get(self.decision.host or "")
-            return _scoring(report, other, place=place, out_of=len(scored))
-        ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
-        if ranking is None:
-            return {"out_of": len(scored)}
-        would = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1]))
-        return _scoring(would, self._beside(ranking), would_score=True, out_of=len(scored))
-
-    def _beside(self, ranking: Ranking) -> NodeReport | None:
-        """The host as it scores in *ranking*, which is over the nodes that fit and one more."""
-        host = self.decision.host
-        if host is None:
-            return None
-        at = self.details.feasible.index(host)
-        return NodeReport(host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at]))
-
-
-def _scoring(node: NodeReport, other: NodeReport | None, **more: Any) -> dict[str, Any]:
-    found = {"scores": node.scores, "total": node.total, **more}
-    return found if other is None else {**found, "against": other.name, "leads": leads(node, other)}

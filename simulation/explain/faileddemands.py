@@ -17,7 +17,6 @@ from ...api.objects import (
     Affinity,
     Container,
     ContainerStatus,
-    CSIStorageCapacity,
     LabelSelector,
     Map,
     Node,
@@ -30,13 +29,11 @@ from ...api.objects import (
     PodSpec,
     Requirement,
     ResourceRequirements,
-    StorageClass,
 )
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import Quantity
-from ...api.record import Count, Record, replace
+from ...api.record import replace
 from ...api.words import count_of, listed, rounded
-from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 from ...core.matching.spread import domains_by_key, hard_constraints
 from ...core.pods.requests import amount
@@ -49,89 +46,61 @@ from ...framework.plugins.spreadcounts import domains_shared
 from ...framework.plugins.spreadcounts import hard_constraints as framework_constraints
 from ...predicates.nodiskconflict import disks_conflict
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
-from .values import NodeReport, Objection
+from .values import FailedDemand, NodeReport, Objection
 
 VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
 DISKS = frozenset({"NoDiskConflict", "VolumeRestrictions"})
 _DOMAINS = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
 ZONES = tuple(f"{domain}/{word}" for domain in _DOMAINS for word in ("zone", "region"))
 STATIC = "kubernetes.io/no-provisioner"
+HARD_TAINTS = ("NoSchedule", "NoExecute")
 
 
-@attrs.frozen
-class VolumeDemands:
-    """The claims of *pod*, asked about one node after another: pairs of ``volume`` or ``claim``, and what of it the node does not serve."""
+def claims_known(engine: Engine, pod: Pod) -> list[PersistentVolumeClaim]:
+    """The claims of *pod* that there are."""
+    return [claim for key in engine.claims_of(pod) if (claim := engine.listings.claims.get(key)) is not None]
 
-    engine: Engine
-    pod: Pod
 
-    @property
-    def listings(self) -> Listings:
-        """What the scheduler knows beside nodes and pods."""
-        return self.engine.listings
+def unreached(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
+    """The volumes bound to *claims* that *node* cannot reach, and where they can be reached."""
+    for claim in claims:
+        volume = engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+        where = "" if volume is None else _needs(volume, node)
+        if where:
+            yield f"{claim.spec.volume_name} of claim {claim.name} needs {where}"
 
-    @property
-    def claims(self) -> list[PersistentVolumeClaim]:
-        """Those that there are."""
-        return [claim for key in self.engine.claims_of(self.pod) if (claim := self.listings.claims.get(key)) is not None]
 
-    def unreached(self, node: Node) -> Iterator[tuple[str, str]]:
-        """The bound volumes that the node cannot reach, and where they can be reached."""
-        for claim in self.claims:
-            volume = self.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
-            where = "" if volume is None else _needs(volume, node)
-            if volume is not None and where:
-                yield "volume", f"{volume.name} of claim {claim.name} needs {where}"
-
-    def refused(self, reasons: Collection[str]) -> Iterator[tuple[str, str]]:
-        """The claims for which *reasons* leave no node to the pod: those without a volume yet, and those that another pod has."""
-        texts = " ".join(reasons)
-        for claim in self.claims:
-            if "unbound immediate" in texts and not claim.spec.volume_name:
-                yield "claim", f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
-            if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
-                users = [pod.key for pod in self.engine.pods() if claim.key in self.engine.claims_of(pod)]
-                yield from (("claim", f"{claim.name} is for one pod alone, and {user} has it") for user in users[:1])
-
-    def in_use(self, node: Node) -> Iterator[tuple[str, str]]:
-        """The disks of the pod that pods on the node have."""
-        pairs = ((one, other, pod) for pod in self.engine.pods_on(node.name) for one in self.pod.spec.volumes for other in pod.spec.volumes)
-        yield from (("volume", f"{one.name} is a disk that {pod.key} has") for one, other, pod in pairs if disks_conflict(one, other))
-
-    def unbound(self, node: Node) -> Iterator[tuple[str, str]]:
-        """The claims for which the node has no volume, and none can be made."""
-        for claim in self.claims:
-            kind = self.listings.classes.get(claim.storage_class)
-            if not claim.spec.volume_name and kind is not None:
-                note = self._free(claim, kind, node) if kind.provisioner == STATIC else self._published(claim, kind, node)
-                if note:
-                    yield "claim", f"{claim.name}: {_size(claim)} of class {kind.name}, {note}"
-
-    def _free(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
-        """The free volumes of a class without a provisioner, if none suits."""
-        there = [one for one in self.listings.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
-        here = [one for one in there if not _needs(one, node)]
-        sizes = sorted((size for one in here if (size := one.spec.capacity.get("storage")) is not None), key=lambda size: size.nanos)
-        wanted = claim.spec.requests.get("storage")
-        if not here:
-            return f"no free volume of the class here, {len(there):,} elsewhere" if there else "no free volume of the class"
-        return f"the largest free volume here has {sizes[-1]}" if sizes and wanted is not None and sizes[-1].nanos < wanted.nanos else ""
-
-    def _published(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
-        """What the driver publishes for the node, or where the class makes volumes, if that is not enough."""
-        terms = kind.allowed_topologies
-        if terms and not any(all(node.labels.get(one.key) in one.values for one in term.match_label_expressions) for term in terms):
+def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
+    """The *claims* for which *node* has no volume, and none can be made."""
+    known = engine.listings
+    for claim in claims:
+        kind = known.classes.get(claim.storage_class)
+        if claim.spec.volume_name or kind is None:
+            continue
+        wanted, terms, driver = claim.spec.requests.get("storage"), kind.allowed_topologies, known.csi_drivers.get(kind.provisioner)
+        note = ""
+        if kind.provisioner == STATIC:
+            there = [one for one in known.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
+            here = [one for one in there if not _needs(one, node)]
+            sizes = sorted((size for one in here if (size := one.spec.capacity.get("storage")) is not None), key=lambda size: size.nanos)
+            if not here:
+                note = f"no free volume of the class here, {len(there):,} elsewhere" if there else "no free volume of the class"
+            elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
+                note = f"the largest free volume here has {sizes[-1]}"
+        elif terms and not any(all(node.labels.get(one.key) in one.values for one in term.match_label_expressions) for term in terms):
             told = (_text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions)
-            return f"its class makes volumes at {' or '.join(told)} only"
-        driver = self.listings.csi_drivers.get(kind.provisioner)
-        if driver is None or not driver.storage_capacity:
-            return ""
-        found = [one for one in self.listings.csi_capacities if one.storage_class_name == kind.name and _covers(one, node)]
-        sizes = sorted((size for one in found if (size := one.maximum_volume_size or one.capacity) is not None), key=lambda one: one.nanos)
-        wanted = claim.spec.requests.get("storage")
-        if sizes and (wanted is None or sizes[-1].nanos >= wanted.nanos):
-            return ""
-        return f"{sizes[-1]} published here" if sizes else "nothing published here"
+            note = f"its class makes volumes at {' or '.join(told)} only"
+        elif driver is not None and driver.storage_capacity:
+            found = [one for one in known.csi_capacities if one.storage_class_name == kind.name and one.node_topology is not None]
+            found = [one for one in found if _selects(one.node_topology, node.labels)]
+            published = (one.maximum_volume_size or one.capacity for one in found)
+            sizes = sorted((size for size in published if size is not None), key=lambda size: size.nanos)
+            if not sizes:
+                note = "nothing published here"
+            elif wanted is not None and sizes[-1].nanos < wanted.nanos:
+                note = f"{sizes[-1]} published here"
+        if note:
+            yield f"{claim.name}: {'no size' if wanted is None else wanted} of class {kind.name}, {note}"
 
 
 def _needs(volume: PersistentVolume, node: Node) -> str:
@@ -143,18 +112,6 @@ def _needs(volume: PersistentVolume, node: Node) -> str:
         return " or ".join(", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions)
     zones = ((key, volume.labels[key].split("__")) for key in ZONES if key in volume.labels)
     return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
-
-
-def _covers(capacity: CSIStorageCapacity, node: Node) -> bool:
-    try:
-        return capacity.node_topology is not None and compile_selector(capacity.node_topology)(node.labels)
-    except SelectorError:
-        return False
-
-
-def _size(claim: PersistentVolumeClaim) -> str:
-    found = claim.spec.requests.get("storage")
-    return "no size" if found is None else str(found)
 
 
 def _text(key: str, operator: str, values: Sequence[str]) -> str:
@@ -190,7 +147,12 @@ class SpreadCounts:
         by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
         told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST]) + (", ..." if len(by_count) > MOST else "")
         of = {domain: [node for node in nodes if node.labels.get(key) == domain] for domain, count in by_count if count == self.least}
-        tainted = [domain for domain, there in of.items() if there and all(_is_closed(node, pod) for node in there)]
+        tainted = []
+        for domain, there in of.items():
+            closing = [[*node.spec.taints, *[CORDONED] * node.spec.unschedulable] for node in there]
+            hard = [[one for one in taints if one.effect in HARD_TAINTS] for taints in closing]
+            closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
+            tainted += [domain] if closed and all(closed) else []
         though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
         few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0" if len(self.counts) < self.min_domains else ""
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
@@ -223,13 +185,6 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
     return SpreadCounts(counts, own, skew, least)
 
 
-def _is_closed(node: Node, pod: Pod) -> bool:
-    """Whether *pod* does not tolerate a taint of *node*, or its cordon."""
-    taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
-    taints += [CORDONED] * node.spec.unschedulable
-    return any(not tolerates(pod.spec.tolerations, taint) for taint in taints)
-
-
 # --- amounts ----------------------------------------------------------------------------------------------------------
 
 
@@ -238,51 +193,44 @@ def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
 
     Of a pod on a node sidecars are containers like others: they run there.
     """
-    given = count_of_spec(engine, _as_given(pod), name)
-    if pod.spec.node_name and given != count_of_spec(engine, pod.spec, name):
-        return f"a resize that is not done, {rounded(name, given)} allocated"
-    sidecars = [one for one in pod.spec.init_containers if one.is_sidecar] if pod.spec.node_name else []
-    own = sum(amount(name, one.requests[name]) for one in (*pod.spec.containers, *sidecars) if name in one.requests)
-    makers = [] if counted == own else list(_makers(engine, pod.spec, name))
-    return listed(makers) if makers else ""
-
-
-def _makers(engine: Engine, spec: PodSpec, name: str) -> Iterator[str]:
-    """Each part of the spec without which the amount would be another one."""
 
     def count(changed: PodSpec) -> int:
         return count_of_spec(engine, changed, name)
 
+    spec, status = pod.spec, pod.status
+    known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
+
+    def given(container: Container) -> Container:
+        """The container with what the node has given to it, where it says so."""
+        one = known.get(container.name, ContainerStatus())
+        amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
+        return replace(container, resources=replace(container.resources, requests=Map({**container.requests, **amounts})))
+
     whole = count(spec)
+    if spec.node_name and known:
+        first = tuple(map(given, spec.init_containers))
+        allocated = count(replace(spec, containers=tuple(map(given, spec.containers)), init_containers=first))
+        if allocated != whole:
+            return f"a resize that is not done, {rounded(name, allocated)} allocated"
+    sidecars = [one for one in spec.init_containers if one.is_sidecar] if spec.node_name else []
+    if counted == sum(amount(name, one.requests[name]) for one in (*spec.containers, *sidecars) if name in one.requests):
+        return ""
+    # Each part of the spec without which the amount would be another one.
     if count(replace(spec, resources=ResourceRequirements())) != whole:
-        yield "the pod as a whole (spec.resources)"
-        return
+        return "the pod as a whole (spec.resources)"
+    makers = []
     for at, container in enumerate(spec.init_containers):
         if count(replace(spec, init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :]))) != whole:
-            yield f"{'sidecar' if container.is_sidecar else 'init container'} {container.name}"
+            makers.append(f"{'sidecar' if container.is_sidecar else 'init container'} {container.name}")
     if count(replace(spec, overhead=Map())) != whole:
-        yield "the overhead of its RuntimeClass"
+        makers.append("the overhead of its RuntimeClass")
+    return listed(makers) if makers else ""
 
 
 def count_of_spec(engine: Engine, spec: PodSpec, name: str) -> int:
     """How much of a resource a pod with *spec* asks for, as the release counts it."""
     counts: Mapping[str, int] = engine.release.incoming(Pod(spec=spec), engine.gates)
     return counts.get(name, 0)
-
-
-def _as_given(pod: Pod) -> PodSpec:
-    """The spec with what the node has given to each container, where it says so."""
-    spec, status = pod.spec, pod.status
-    known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
-
-    def given(container: Container) -> Container:
-        one = known.get(container.name, ContainerStatus())
-        amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
-        return replace(container, resources=replace(container.resources, requests=Map({**container.requests, **amounts})))
-
-    if not known:
-        return spec
-    return replace(spec, containers=tuple(map(given, spec.containers)), init_containers=tuple(map(given, spec.init_containers)))
 
 
 # --- spreads ----------------------------------------------------------------------------------------------------------
@@ -299,27 +247,6 @@ EXISTING = "existing pods anti-affinity"
 """What the reason says where pods that are there keep the pod away."""
 Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 """Pairs of a rule and a reason."""
-
-
-class FailedDemand(Record):
-    """A requirement of the pod that nodes do not meet, or a taint it does not tolerate, in the words of the manifest."""
-
-    field: str
-    """nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint, driver:
-    of volumes, volume, claim, pod: one that counts on the node."""
-    text: str
-    """The demand, such as pool=general."""
-    nodes: Count
-    """The nodes that fail it."""
-    note: str
-    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known."""
-    absent: bool = False
-    """Nothing in the cluster meets it."""
-
-    @property
-    def words(self) -> str:
-        """Both in a line."""
-        return f"{self.field} {self.text}"
 
 
 Judged: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
@@ -375,19 +302,26 @@ class Causes:
         terms = node_terms(self.pod)
         if not selector and not terms:
             return
-        facts = node_labels(self.engine)
+        facts, names = node_labels(self.engine), self.engine.node_names()
         pairs = [
             (FailedDemand("nodeSelector", f"{key}={value}", 0, facts.note(key, value), not facts.having(key, value)), key, value)
             for key, value in selector.items()
         ]
-        each = [
-            (FailedDemand("nodeAffinity", text_of(one), 0, note, absent), compile_node_term(alone))
-            for one, alone, note, absent in self._expressions(terms, facts)
-        ]
+        each = []
+        for term in terms:
+            for one in term.match_expressions:
+                demand = FailedDemand("nodeAffinity", text_of(one), 0, facts.note_of(one), facts.lacks(one))
+                each.append((demand, compile_node_term(NodeSelectorTerm(match_expressions=(one,)))))
+            for one in term.match_fields:
+                absent = one.operator == "In" and not set(one.values).intersection(names)
+                near = [name for value in one.values for name in near_names(value, names)[:1]] if absent else []
+                note = "no node has that name" + (f"; there is {near[0]}" if near else "") if absent else ""
+                demand = FailedDemand("nodeAffinity", text_of(one), 0, note, absent)
+                each.append((demand, compile_node_term(NodeSelectorTerm(match_fields=(one,)))))
         if not SELECTORS & set(rules):
-            absent = [demand for demand in [*(one for one, *_ in pairs), *(one for one, _ in each)] if demand.absent]
-            for demand in absent:
-                self._add(demand, *reports)
+            for demand in [*(one for one, *_ in pairs), *(one for one, _ in each)]:
+                if demand.absent:
+                    self._add(demand, *reports)
             return
         whole = [compile_node_term(term) for term in terms]
         for report, node in self._against(reports, SELECTORS):
@@ -397,27 +331,13 @@ class Causes:
             for demand in failing:
                 self._add(demand, report)
 
-    def _expressions(
-        self, terms: Iterable[NodeSelectorTerm], facts: LabelFacts
-    ) -> Iterator[tuple[Requirement, NodeSelectorTerm, str, bool]]:
-        """Each expression of *terms*, a term of it alone, what there is, and whether no node is as it asks for."""
-        for term in terms:
-            for one in term.match_expressions:
-                yield one, NodeSelectorTerm(match_expressions=(one,)), facts.note_of(one), facts.lacks(one)
-            for one in term.match_fields:
-                names = self.engine.node_names()
-                absent = one.operator == "In" and not set(one.values).intersection(names)
-                near = [name for value in one.values for name in near_names(value, names)[:1]] if absent else []
-                note = "no node has that name" + (f"; there is {near[0]}" if near else "") if absent else ""
-                yield one, NodeSelectorTerm(match_fields=(one,)), note, absent
-
     def _taints(self, reports: Sequence[NodeReport]) -> None:
         """The taints that are not tolerated, and tolerations that no node has a taint for, but nearly so."""
         taints = [taint for node in self.engine.nodes() for taint in node.spec.taints]
         idle = idle_tolerations(self.pod, taints)
         for report, node in self._against(reports, TAINTS):
             for taint in node.spec.taints:
-                if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(self.pod.spec.tolerations, taint):
+                if taint.effect in HARD_TAINTS and not tolerates(self.pod.spec.tolerations, taint):
                     self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
                     for given in (one for one in idle if is_meant(one, taint)):
                         note = f"no node has such a taint; {have(taints.count(taint))} {taint_text(taint)}"
@@ -439,37 +359,45 @@ class Causes:
             else:
                 continue
             self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
-        for report in reports[:MOST]:
-            for one in report.shortages:
-                self._more_than_containers(report, one.resource)
-
-    def _more_than_containers(self, report: NodeReport, name: str) -> None:
-        """The pods on a node that count with more of a resource than their containers have."""
+        # The pods on a node that count with more of a resource than their containers have.
         table = self.engine.fresh_table()
-        for entry in table.pods[table.row_of[report.name]]:
-            counted = entry.template.footprint.get(name, 0)
-            makers = makers_of(self.engine, entry.pod, name, counted) if counted else ""
-            if makers:
-                self._add(FailedDemand("pod", f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}", 0, ""), report)
+        for report in reports[:MOST]:
+            for name in (one.resource for one in report.shortages):
+                for entry in table.pods[table.row_of[report.name]]:
+                    counted = entry.template.footprint.get(name, 0)
+                    makers = makers_of(self.engine, entry.pod, name, counted) if counted else ""
+                    if makers:
+                        text = f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}"
+                        self._add(FailedDemand("pod", text, 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which no rule was asked about."""
         for report in reports:
             for excess in report.volumes or ():
                 self._add(FailedDemand("driver", excess.words, 0, ""), report)
-        demands, refused = VolumeDemands(self.engine, self.pod), dict[frozenset[str], list[tuple[str, str]]]()
-        for report in reports if self.pod.spec.volumes else ():
-            rules, node = {objection.rule for objection in report.objections}, self.engine.node(report.name)
+        engine, volumes = self.engine, self.pod.spec.volumes
+        claims, refused = claims_known(engine, self.pod), dict[frozenset[str], list[str]]()
+        for report in reports if volumes else ():
+            rules, node = {objection.rule for objection in report.objections}, engine.node(report.name)
             if node is None:
                 continue
-            found = [*demands.unreached(node)] if rules & VOLUMES or not rules else []
-            found += [*demands.unbound(node)] if rules & VOLUMES else []
-            found += [*demands.in_use(node)] if rules & DISKS else []
+            found = [("volume", text) for text in unreached(engine, claims, node)] if rules & VOLUMES or not rules else []
+            found += [("claim", text) for text in unbound(engine, claims, node)] if rules & VOLUMES else []
+            pairs = ((one, other, pod) for pod in engine.pods_on(node.name) for one in volumes for other in pod.spec.volumes)
+            if rules & DISKS:
+                found += [("volume", f"{one.name} is a disk that {pod.key} has") for one, other, pod in pairs if disks_conflict(one, other)]
+            # The claims for which reasons leave no node to the pod: those without a volume yet, and those that another pod has.
             reasons = frozenset([*report.reasons, *(reason for objection in report.objections for reason in objection.reasons)])
             if reasons not in refused:
-                refused[reasons] = list(demands.refused(reasons))
-            found += refused[reasons]
-            for field, text in found:
+                texts, refused[reasons] = " ".join(reasons), []
+                for claim in claims:
+                    if "unbound immediate" in texts and not claim.spec.volume_name:
+                        text = f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
+                        refused[reasons].append(text)
+                    if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
+                        users = [pod.key for pod in engine.pods() if claim.key in engine.claims_of(pod)]
+                        refused[reasons] += [f"{claim.name} is for one pod alone, and {user} has it" for user in users[:1]]
+            for field, text in [*found, *(("claim", text) for text in refused[reasons])]:
                 self._add(FailedDemand(field, text, 0, ""), report)
 
     def _devices(self, reports: Sequence[NodeReport]) -> None:
@@ -499,17 +427,16 @@ class Causes:
                 self._add(replace(demand, note="only because nominated pods count"), *behind)
             failing = [one for one in failing if one not in behind]
             if about == SPREAD and failing and not demand.absent:
-                demand = replace(demand, note="; ".join(filter(None, [demand.note, self._spread(pod, failing)])))
+                # How the peers of the pod, which has one constraint, are spread, as far as it is failing.
+                counts, nodes = spread_counts(self.engine, pod), self.engine.nodes()
+                key = pod.spec.topology_spread_constraints[0].topology_key
+                names = {report.name for report in failing}
+                full = {node.labels[key] for node in nodes if key in node.labels and node.name in names}
+                spread = "" if counts is None else counts.note(key, full, nodes, pod)
+                demand = replace(demand, note="; ".join(filter(None, [demand.note, spread])))
             if failing:
                 self._add(demand, *failing)
         self._kept_away(reports)
-
-    def _spread(self, pod: Pod, failing: Sequence[NodeReport]) -> str:
-        """How the peers of *pod*, which has one constraint, are spread, as far as it is *failing*."""
-        counts, key = spread_counts(self.engine, pod), pod.spec.topology_spread_constraints[0].topology_key
-        nodes = self.engine.nodes()
-        full = {node.labels[key] for node in nodes if key in node.labels and node.name in {report.name for report in failing}}
-        return "" if counts is None else counts.note(key, full, nodes, pod)
 
     def _alone(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
         """Each demand about other pods, after the rules that see to it and before the pod with this one alone of its kind."""
@@ -524,14 +451,21 @@ class Causes:
         affinity = affinity or Affinity()
         near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
+            text = f"{selector_text(term.label_selector)} by {term.topology_key}"
             alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
-            note = node_labels(self.engine).without(term.topology_key) or self._note_of(term)
-            yield AFFINITY, FailedDemand("podAffinity", _term_text(term), 0, note, note.startswith("no ")), self._with(affinity=alone)
+            note = node_labels(self.engine).without(term.topology_key)
+            if not note and term.namespace_selector is None:
+                note = self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
+            yield AFFINITY, FailedDemand("podAffinity", text, 0, note, note.startswith("no ")), self._with(affinity=alone)
         for term in away.required:
             alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
-            yield AFFINITY, FailedDemand("podAntiAffinity", _term_text(term), 0, ""), self._with(affinity=alone)
-        for port, containers in _with_one_port(spec):
-            yield PORTS, FailedDemand("hostPort", str(port), 0, ""), self._with(containers=containers)
+            text = f"{selector_text(term.label_selector)} by {term.topology_key}"
+            yield AFFINITY, FailedDemand("podAntiAffinity", text, 0, ""), self._with(affinity=alone)
+        for at, container in enumerate(spec.containers):
+            for port in container.ports:
+                if port.host_port:
+                    containers = [replace(one, ports=(port,) if number == at else ()) for number, one in enumerate(spec.containers)]
+                    yield PORTS, FailedDemand("hostPort", str(port.host_port), 0, ""), self._with(containers=tuple(containers))
 
     def _with(self, **changes: object) -> Pod:
         return replace(self.pod, spec=replace(self.pod.spec, preemption_policy="Never", **changes), manifest=None)
@@ -544,35 +478,24 @@ class Causes:
         ]  # fmt: skip
         if not affected:
             return
-        domains: dict[tuple[str, str], list[FailedDemand]] = {}
-        for other, labels, term in self._apart():
-            value = labels.get(term.topology_key)
-            if value is not None and self._matches(term, other):
-                demand = FailedDemand("podAntiAffinity", f"of pod {other.key} by {term.topology_key}", 0, "")
-                domains.setdefault((term.topology_key, value), []).append(demand)
-        for report in affected:
-            node = self.engine.node(report.name)
-            for key, value in () if node is None else node.labels.items():
-                for demand in domains.get((key, value), ())[:1]:
-                    self._add(demand, report)
-
-    def _apart(self) -> Iterator[tuple[Pod, Mapping[str, str], PodAffinityTerm]]:
+        domains: dict[tuple[str, str], FailedDemand] = {}
         table = self.engine.fresh_table()
+        labels: dict[str, Mapping[str, str]] = {node.name: node.labels for node in self.engine.nodes()}
         for name in self.engine.node_names():
-            node = self.engine.node(name)
-            labels = {} if node is None else node.labels
             for entry in table.pods[table.row_of[name]]:
-                yield from ((entry.pod, labels, term) for term in entry.template.required_anti_affinity)
-
-    def _matches(self, term: PodAffinityTerm, owner: Pod) -> bool:
-        if term.namespace_selector is not None or self.pod.namespace not in (term.namespaces or (owner.namespace,)):
-            return False
-        return _selects(term.label_selector, self.pod.labels)
+                for term in entry.template.required_anti_affinity:
+                    value, namespaces = labels.get(name, {}).get(term.topology_key), term.namespaces or (entry.pod.namespace,)
+                    if value is None or term.namespace_selector is not None or self.pod.namespace not in namespaces:
+                        continue
+                    if _selects(term.label_selector, self.pod.labels):
+                        demand = FailedDemand("podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, "")
+                        domains.setdefault((term.topology_key, value), demand)
+        for report in affected:
+            for pair in labels.get(report.name, {}).items():
+                if pair in domains:
+                    self._add(domains[pair], report)
 
     # --- notes ------------------------------------------------------------------------------------------------------
-
-    def _note_of(self, term: PodAffinityTerm) -> str:
-        return "" if term.namespace_selector is not None else self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
         """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
@@ -619,10 +542,6 @@ def selector_text(selector: LabelSelector | None) -> str:
     return ", ".join([*pairs, *map(text_of, selector.match_expressions)]) or "every pod"
 
 
-def _term_text(term: PodAffinityTerm) -> str:
-    return f"{selector_text(term.label_selector)} by {term.topology_key}"
-
-
 # --- parts of the pod -----------------------------------------------------------------------------------------------
 
 
@@ -637,16 +556,6 @@ def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     """The terms of the pod's required affinity to other pods."""
     affinity = pod.spec.affinity
     return affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
-
-
-def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:
-    """Each host port, and the containers with this one alone."""
-    for at, container in enumerate(spec.containers):
-        for port in container.ports:
-            if port.host_port:
-                others = [replace(one, ports=()) for one in spec.containers]
-                others[at] = replace(container, ports=(port,))
-                yield port.host_port, tuple(others)
 
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:

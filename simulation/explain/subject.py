@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -11,10 +11,11 @@ from ...api.objects import Pod, PriorityClass, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
+from ..drainrules import MIRROR
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .explanation import PodQuestion
 from .faileddemands import node_terms
+from .values import PodQuestion
 
 _WORDS = {
     "Pod": "po pod pods",
@@ -31,8 +32,6 @@ KINDS: Mapping[str, str] = {word: kind for kind, words in _WORDS.items() for wor
 
 HASH_LABEL = "pod-template-hash"
 NO_PRIORITY_CLASS = "no PriorityClass with name"
-_MIRROR = "kubernetes.io/config.mirror"
-
 _WHY = {
     "finished": "it has finished (phase {phase}), so no scheduler considers it",
     "being deleted": "it is being deleted, so it gets no node",
@@ -69,10 +68,14 @@ class Subject:
         if why == ON_A_NODE:
             is_other = (self.pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
             why = "for another scheduler" if is_other else None
-        ignored = None if why is None else self._in_words(why, scheduler_names)
+        ignored = None
+        if why is not None:
+            asked, names = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER, ", ".join(sorted(scheduler_names))
+            ignored = _WHY[why].format(phase=self.pod.status.phase, scheduler=asked, names=names)
+            ignored = f"it is on node {node}; {ignored}" if node else ignored
         if self.refused is not None:
             ignored = f"{REFUSED}: {self.refused}"
-        if node and _MIRROR in self.pod.metadata.annotations:
+        if node and MIRROR in self.pod.metadata.annotations:
             ignored = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
         waiting, nodes = tuple(pod.key for pod in self.waiting), tuple(name for pod in self.waiting for name in daemon_nodes(pod))
         return PodQuestion(
@@ -96,19 +99,28 @@ class Subject:
         first = waiting[0]
         return attrs.evolve(self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key))
 
-    def _in_words(self, why: str, scheduler_names: Collection[str]) -> str:
-        asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
-        told = _WHY[why].format(phase=self.pod.status.phase, scheduler=asked, names=", ".join(sorted(scheduler_names)))
-        return f"it is on node {self.pod.spec.node_name}; {told}" if self.pod.spec.node_name else told
-
-
 def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
     """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with kubectl's names of kinds.
 
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
-    found = _meant(scenario, name, namespace)
+    there = (item for item in scenario.objects if isinstance(item, Pod))
+    everyone = [*scenario.pending, *there, *scenario.set_aside, *(pod for pod, _ in scenario.refused_pods)]
+    head, slash, tail = name.partition("/")
+    exact = [pod for pod in everyone if pod.key == name] if slash and namespace is None else []
+    kind = KINDS.get(head.lower(), "") if slash else "Pod"
+    if exact:
+        found = Subject(exact[0])
+    elif not kind:
+        kinds = () if any(pod.namespace == head for pod in everyone) else KINDS
+        raise _unknown(name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in kinds)])
+    else:
+        if namespace is None and "/" in tail:
+            namespace, _, tail = tail.partition("/")
+        inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
+        one = Subject(_one(name, tail or head, inside, namespace)) if kind == "Pod" else None
+        found = one or _of_workload(name, kind, tail, inside, scenario)
     return attrs.evolve(found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None))
 
 
@@ -129,47 +141,19 @@ def daemon_nodes(pod: Pod) -> list[str]:
     return [name for term in node_terms(pod) for field in term.match_fields if field.key == "metadata.name" for name in field.values]
 
 
-def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
-    everyone = list(_everyone(scenario))
-    head, slash, tail = name.partition("/")
-    if slash and namespace is None:
-        exact = [pod for pod in everyone if pod.key == name]
-        if exact:
-            return Subject(exact[0])
-    kind = KINDS.get(head.lower(), "") if slash else "Pod"
-    if not kind:
-        kinds = () if any(pod.namespace == head for pod in everyone) else KINDS
-        raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in kinds)])
-    if namespace is None and "/" in tail:
-        namespace, _, tail = tail.partition("/")
-    inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
-    if kind == "Pod":
-        return Subject(_one(name, tail or head, inside, namespace))
-    return _of_workload(name, kind, tail, inside, scenario)
-
-
-def _everyone(scenario: Scenario) -> Iterator[Pod]:
-    """Every pod of the input: those that wait, those on nodes, and those that are ignored."""
-    yield from scenario.pending
-    yield from (item for item in scenario.objects if isinstance(item, Pod))
-    yield from scenario.set_aside
-    yield from (pod for pod, _ in scenario.refused_pods)
-
-
-def _one(given: str, name: str, pods: Iterable[Pod], namespace: str | None) -> Pod:
-    everyone = list(pods)
+def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
     named = [pod for pod in everyone if pod.name == name]
     found = [pod for pod in named if not pod.spec.node_name and not pod.is_terminal] or named
     if not found:
         where = "" if namespace is None else f" in namespace {namespace}"
-        raise _unknown("pod", given, [word for pod in everyone for word in (pod.key, pod.name)], where)
+        raise _unknown(given, [word for pod in everyone for word in (pod.key, pod.name)], where)
     if len(found) > 1:
         raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{given}"')
     return found[0]
 
 
-def _unknown(what: str, name: str, names: Iterable[str], where: str = "") -> UnknownNameError:
-    return UnknownNameError(f'{what}: expected a {what} of the input{where}, got "{name}"{did_you_mean(name, names)}')
+def _unknown(name: str, names: Iterable[str], where: str = "") -> UnknownNameError:
+    return UnknownNameError(f'pod: expected a pod of the input{where}, got "{name}"{did_you_mean(name, names)}')
 
 
 # --- workloads ------------------------------------------------------------------------------------------------------

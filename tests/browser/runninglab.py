@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import msgspec
 
-from kubeclassic.questions.lab.states import LabState
+from kubeclassic.questions.lab.scenarios import LabState
 from tests.apiserver.app import serving
 from tests.browser.chromium import Visits
 from tests.support.labbuild import Fates, answered, fresh, lab_app

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from kubeclassic.api.reading.notices import Notice
-from kubeclassic.cli.notices import tell_notices
+from kubeclassic.cli.answering import tell_notices
 from tests.support.program import Terminal
 
 SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]

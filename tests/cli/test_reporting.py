@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli.answering import about, counts, write_report
-from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.scenario import Files, Scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod
 
@@ -28,7 +28,7 @@ class TestAbout:
         """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words of the command line."""
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
         monkeypatch.setattr(sys, "argv", ["/usr/bin/kubeclassic", "simulate", "a b"])
-        scenario = read_scenario(CLUSTER)
+        scenario = Files.read(CLUSTER).scenario()
         found = about(scenario, [Path("a b"), Path("a b")], releases=("1.16", "1.16"), warnings=["odd"])
         assert [*found.inputs] == ["a b"]
         assert found.counts == counts(scenario)

@@ -15,13 +15,13 @@ from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain import NodeReport, NodeScore, NodeShortage, explain, explain_in
 from kubeclassic.simulation.explain.subject import find_subject
 from kubeclassic.simulation.explain.values import Objection, constant_scores, leads
-from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import ENDS
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
-SCENARIO = read_scenario(CLUSTER)
+SCENARIO = Files.read(CLUSTER).scenario()
 
 
 def simulation(release: str) -> Simulation:

@@ -11,7 +11,7 @@ import pytest
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.scenario import Files, Scenario
 
 NODE = {"kind": "Node", "metadata": {"name": "a"}}
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
@@ -22,11 +22,14 @@ def pod(name: str, *, status: dict[str, Any] | None = None, deleted: str | None 
     return {"kind": "Pod", "metadata": {"name": name, "deletionTimestamp": deleted}, "spec": spec, "status": status or {}}
 
 
-def scenario(folder: Path, *documents: dict[str, Any], more: tuple[dict[str, Any], ...] = (), **options: Any) -> Scenario:
+def scenario(
+    folder: Path, *documents: dict[str, Any], more: tuple[dict[str, Any], ...] = (), defaults: bool = True, **options: Any
+) -> Scenario:
     """The scenario of a node and *documents*, with *more* of them as ``--pods``."""
     (folder / "cluster.json").write_text(json.dumps([NODE, *documents]))
     (folder / "more.json").write_text("\n".join(map(json.dumps, more)))
-    return read_scenario(folder / "cluster.json", [folder / "more.json"] if more else [], **options)
+    paths = [folder / "more.json"] if more else []
+    return Files.read(folder / "cluster.json", paths, defaults=defaults).scenario(**options)
 
 
 def waiting(found: Scenario) -> list[str]:
@@ -92,10 +95,10 @@ def test_a_cluster_has_nodes(tmp_path: Path) -> None:
     """Files without a node are refused, and those without a kind in a folder are told of then."""
     (tmp_path / "pods.json").write_text(json.dumps(pod("p")))
     with pytest.raises(ManifestError, match=r"pods\.json: expected at least one Node, got none$"):
-        read_scenario(tmp_path / "pods.json")
+        Files.read(tmp_path / "pods.json").scenario()
     (tmp_path / "node.json").write_text('{"metadata": {"name": "n"}}')
     with pytest.raises(ManifestError, match=r"expected at least one Node, got none \(.*node\.json, document 1: no kind, ignored\)$"):
-        read_scenario(tmp_path)
+        Files.read(tmp_path).scenario()
 
 
 def test_config_maps_are_kept(tmp_path: Path) -> None:

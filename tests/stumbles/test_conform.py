@@ -36,7 +36,7 @@ def told(path):
         (GOOD + b'\n{"a": ' + b"9" * 5000 + b"}", "line 2: broken JSON: got a number of more than 4,300 digits"),
         (packed(GOOD + b"\n" + GOOD[:-9]), "line 2, column "),
         (packed(GOOD + b"\n") + packed(GOOD + b'\n["\xff"]'), "line 3: byte 2: expected UTF-8, got bytes that are no text"),
-        (GOOD + b"\n\n5\n", "line 3: expected a case: an object with a name"),
+        (GOOD + b"\n\n5\n", "line 3: expected object, got int"),
         (packed((GOOD + b"\n") * 500)[:-9], ": broken gzip data after line 500"),
         (packed(GOOD + b"\n") * 3 + packed(GOOD)[:-30], ": broken gzip data after line 3"),
         (packed(GOOD)[:20] + b"xxxxxxxxxxxx", ": broken gzip data"),
@@ -52,18 +52,18 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, content, text):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"version": 1.16}, "version: expected a string, got 1.16"),
-        ({"pending": {}}, "pending: expected a list of objects, got an empty object"),
-        ({"pending": ["a"]}, "pending: expected a list of objects, got a list"),
-        ({"pending": [{"event": "add"}]}, "pending[0]: no object: expected an object"),
-        ({"pending": [{"event": "bring", "object": {}}]}, 'pending[0]: event: expected add, update, delete, got "bring"'),
-        ({"objects": [1]}, "objects: expected a list of objects, got a list"),
-        ({"nominated": {"a": 1}}, "nominated: expected an object of strings, got an object"),
-        ({"config": []}, "config: expected an object, got an empty list"),
-        ({"config": {"policy": "p"}}, 'config: policy: expected an object, got "p"'),
-        ({"config": {"preemption": 1}}, "config: preemption: expected true or false, got 1"),
-        ({"config": {"percentageOfNodesToScore": 2**40}}, "config: percentageOfNodesToScore: expected a whole number, got 1099511627776"),
-        ({"config": {"polcy": {}}}, 'config: field polcy is not known: expected policy, profile, '),
+        ({"version": 1.16}, "version: expected str, got float"),
+        ({"pending": {}}, "pending: expected array, got object"),
+        ({"pending": ["a"]}, "pending[0]: expected object, got str"),
+        ({"pending": [{"event": "add"}]}, "pending[0]: object missing required field object"),
+        ({"pending": [{"event": "bring", "object": {}}]}, "pending[0]: event: invalid enum value 'bring'"),
+        ({"objects": [1]}, "objects[0]: expected object, got int"),
+        ({"nominated": {"a": 1}}, "nominated[...]: expected str, got int"),
+        ({"config": []}, "config: expected object | null, got array"),
+        ({"config": {"policy": "p"}}, "config.policy: expected object | null, got str"),
+        ({"config": {"preemption": 1}}, "config.preemption: expected bool, got int"),
+        ({"config": {"percentageOfNodesToScore": 2**40}}, "config.percentageOfNodesToScore: expected int <= 2147483647"),
+        ({"config": {"polcy": {}}}, "config: object contains unknown field polcy"),
     ],
 )  # fmt: skip
 def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text):
@@ -76,23 +76,20 @@ def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        ({"op": []}, "op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
-        ({"op": "add"}, "no pod: expected an object"),
-        ({"op": "add", "pod": "ns/a"}, 'pod: expected an object, got "ns/a"'),
-        ({"op": "delete", "pod": {}}, "pod: expected a string, got an empty object"),
-        ({"op": "advance", "seconds": -1}, "seconds: expected a number from 0 to 1000000000, got -1"),
-        ({"op": "advance", "seconds": 1e300}, "seconds: expected a number from 0 to 1000000000, got 1e+300"),
-        ({"op": "nominate", "pod": "ns/a"}, "no node: expected a string"),
-        ({"op": "move", "event": "NodeAd"}, 'event: expected an event of the framework, got "NodeAd"; did you mean "NodeAdd"'),
-        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, 'plugins: expected a list of strings, got "x"'),
-        ({"op": "pop", "pods": 1}, 'field pods is not known: expected op'),
+        ({"op": []}, ".op: expected str, got array"),
+        ({"op": "peek"}, ": expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
+        ({"op": "add", "pod": 5}, ".pod: expected str | object | null, got int"),
+        ({"op": "advance", "seconds": -1}, ".seconds: expected float >= 0.0"),
+        ({"op": "advance", "seconds": 1e300}, ".seconds: expected float <= 1000000000.0"),
+        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, ".plugins: expected array, got str"),
+        ({"op": "pop", "pods": 1}, ": object contains unknown field pods"),
     ],
 )  # fmt: skip
 def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path, operation, text):
     """An operation of a script that cannot be carried out is named by its number."""
     path = tmp_path / "x.cases.jsonl"
     path.write_text(json.dumps(SCRIPT | {"script": [{"op": "pop"}, operation]}))
-    assert told(path).startswith(f"line 1: script[1]: {text}")
+    assert told(path).startswith(f"line 1: script[1]{text}")
 
 
 def test_a_family_without_a_case_is_an_error(tmp_path):

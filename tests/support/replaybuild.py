@@ -8,8 +8,7 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.engine import Engine
-from kubeclassic.questions.replay.inputs.inputs import Inputs, read_inputs
-from kubeclassic.questions.replay.inputs.traces import ADD, EVER, START, Event, Lifetime
+from kubeclassic.questions.replay.inputs.inputs import ADD, EVER, START, Event, Inputs, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for

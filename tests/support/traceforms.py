@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kubeclassic.questions.importing.made import Manifest
+from kubeclassic.questions.importing.rows import Manifest
 
 CREATED, DELETED, RUNS = (f"kubeclassic/{name}-time" for name in ("creation", "deletion", "run"))
 

@@ -32,14 +32,14 @@ def discreet(text: str) -> str:
     >>> discreet(f"{Path.cwd()}/b.yaml: unknown field"), discreet("zone example.com/zone")
     ('b.yaml: unknown field', 'zone example.com/zone')
     """
-    return _ABSOLUTE.sub(lambda found: _nearer(found[0]), text)
 
+    def nearer(found: re.Match[str]) -> str:
+        path, here = Path(found[0]), Path.cwd()
+        if not path.parent.is_dir():
+            return found[0]
+        return str(path.relative_to(here)) if path.is_relative_to(here) and path != here else path.name
 
-def _nearer(path: str) -> str:
-    if not os.path.isdir(os.path.dirname(path)):
-        return path
-    inside = Path(path).is_relative_to(Path.cwd()) and Path(path) != Path.cwd()
-    return str(Path(path).relative_to(Path.cwd())) if inside else os.path.basename(path)
+    return _ABSOLUTE.sub(nearer, text)
 
 
 def _discreet_texts(texts: Iterable[str]) -> tuple[str, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterator
 from importlib.util import find_spec
 from io import StringIO
+from itertools import product
 from typing import Any
 
 from markupsafe import Markup
 
-from ....api.view import Chart
+from ....api.view import Bands, Chart
 from ....api.words import percent
 
 DOTS = 72
@@ -51,7 +53,7 @@ def picture(found: Chart) -> Markup | None:
     with mpl.rc_context(_settings()):
         figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
         pane: Any = figure.subplots()
-        (_columns if found.kind == "columns" else _lines)(found, pane)
+        (_bars if found.kind == "columns" else _lines)(found, pane)
         pane.set(xlabel=found.across, ylabel=found.up)
         pane.grid(visible=True, axis="y")
         pane.set_axisbelow(True)
@@ -64,7 +66,7 @@ def picture(found: Chart) -> Markup | None:
     return _for_page(stream.getvalue(), size, f"{found.title}: {found.description}")
 
 
-def _columns(found: Chart, pane: Any) -> None:
+def _bars(found: Chart, pane: Any) -> None:
     width = 0.84 / max(len(found.series), 1)
     for which, values in enumerate(found.series.values()):
         lefts = [place - 0.42 + width * which for place in range(len(values))]
@@ -113,3 +115,49 @@ def _for_page(svg: str, size: tuple[int, int], description: str) -> Markup:
     box, least = f"0 0 {size[0]} {size[1]}", f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"
     made = Markup('<svg viewBox="{}" style="{}" role="img" aria-label="{}">{}</svg>')
     return made.format(box, least, description, Markup(inside))
+
+
+WIDTH, MOST, BAR, HEIGHT, TOP, GAP = 860, 120, 10, 260, 26, 8
+"""Pixels: from the first column to the last, from column to column at most, the width of a column, the height of all pods, the room for
+names, between two states."""
+LEAST = 1.5
+"""The height of a band of one pod, that it can be seen."""
+
+
+def drawn_bands(found: Bands) -> dict[str, Any]:
+    """The picture of *found*."""
+    across = min(MOST, WIDTH // max(1, len(found.names) - 1))
+    scale = HEIGHT / max(1, sum(found.counts[0].values()))
+    names, columns, tops = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, float]]()
+    for at, name in enumerate(found.names):
+        left, top = 20 + at * across, float(TOP)
+        names.append({"left": left, "text": name})
+        tops.append({})  # state -> where it begins in the column
+        for state, colour in found.colours.items():
+            tops[at][state], count = top, found.counts[at].get(state, 0)
+            if count:
+                height, said = max(LEAST, count * scale), f"{name}: {count:,} {state}"
+                columns.append({"left": left, "top": f"{top:.1f}", "height": f"{height:.1f}", "colour": colour, "said": said})
+            top += count * scale + GAP
+    width = names[-1]["left"] + BAR + 40
+    bands = list(_bands(found, [name["left"] for name in names], tops, scale))
+    return {"width": width, "height": HEIGHT + TOP + 3 * GAP, "names": names, "columns": columns, "bands": bands}
+
+
+def _bands(found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float) -> Iterator[dict[str, Any]]:
+    for at, flows in enumerate(found.flows):
+        starts, ends = {**tops[at]}, {**tops[at + 1]}
+        left, right = lefts[at] + BAR, lefts[at + 1]
+        middle = (left + right) / 2
+        for before, after in product(found.colours, repeat=2):
+            count = flows.get((before, after), 0)
+            if not count:
+                continue
+            y, z, shown = starts[before], ends[after], max(LEAST, count * scale)
+            starts[before], ends[after] = y + count * scale, z + count * scale
+            path = (
+                f"M{left} {y:.1f}C{middle} {y:.1f} {middle} {z:.1f} {right} {z:.1f}V{z + shown:.1f}"
+                f"C{middle} {z + shown:.1f} {middle} {y + shown:.1f} {left} {y + shown:.1f}Z"
+            )
+            opacity, said = "0.35" if before == after else "0.75", f"{count:,} from {before} to {after}"
+            yield {"path": path, "colour": found.colours[after], "opacity": opacity, "said": said}

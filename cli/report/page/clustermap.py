@@ -133,19 +133,18 @@ class DrawnMap:
         return [mark for mark in (CAME, LEFT) if mark in marks]
 
     def data(self) -> dict[str, Any]:
-        """What the script reads; shares are in thousandths, -1 for none, and pods stand by number."""
+        """What the script reads; shares are in thousandths, -1 for none, and pods and values of labels stand by number."""
         names: dict[str, int] = {}
-        sides = [
-            {
-                "title": side.title,
-                "uses": {resource: [_thousandths(value) for value in values] for resource, values in side.uses.items()},
-                "pods": [[names.setdefault(pod, len(names)) for pod in pods] for pods in side.pods],
-                "states": list(side.states),
-                "notes": list(side.notes),
-            }
-            for side in self.found.sides
-        ]
-        labels = {label: _numbered(values) for label, values in self.found.labels.items()}
+        sides = []
+        for side in self.found.sides:
+            uses = {resource: [_thousandths(value) for value in values] for resource, values in side.uses.items()}
+            pods = [[names.setdefault(pod, len(names)) for pod in pods] for pods in side.pods]
+            sides.append({"title": side.title, "uses": uses, "pods": pods, "states": list(side.states), "notes": list(side.notes)})
+        labels = {}
+        for label, values in self.found.labels.items():
+            places: dict[str, int] = {}
+            numbers = [places.setdefault(value, len(places)) for value in values]
+            labels[label] = {"texts": list(places), "values": numbers}
         choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.found.colours)}
         drawn = {"still": True, "tiles": self.is_tiled, "follows": self.found.follows, "drawn": self.drawn}
         return {"nodes": list(self.found.nodes), "labels": labels, **choices, **drawn, "sides": sides, "names": list(names)}
@@ -159,17 +158,16 @@ class DrawnMap:
         rows, groups = range(len(self.found.nodes)), defaultdict[str, list[int]](list)
         for row in rows if self.is_tiled else sorted(rows, key=lambda row: -_thousandths(shares[row])):
             groups[values[row] if values is not None else ""].append(row)
-        no_name = "no zone" if self.group_by else "all"
-        return [
-            {"title": self.found.sides[at].title, "groups": [
-                {
-                    "name": name or no_name, "count": len(inside), "tiles": [self._tile(at, row) for row in inside if self.is_tiled],
-                    "squares": None if self.is_tiled else self._squares(self.found.sides[at], inside),
-                }
-                for name, inside in sorted(groups.items())
-            ]}
-            for at in self.drawn
-        ]  # fmt: skip
+        drawn = []
+        for at in self.drawn:
+            parts = []
+            for name, inside in sorted(groups.items()):
+                tiles = [self._tile(at, row) for row in inside if self.is_tiled]
+                squares = None if self.is_tiled else self._squares(self.found.sides[at], inside)
+                title = name or ("no zone" if self.group_by else "all")
+                parts.append({"name": title, "count": len(inside), "tiles": tiles, "squares": squares})
+            drawn.append({"title": self.found.sides[at].title, "groups": parts})
+        return drawn
 
     def _shares(self, side: MapSide) -> Sequence[float | None]:
         values = side.uses.get(self.resources[0]) if self.resources else None
@@ -200,9 +198,3 @@ class DrawnMap:
 
 def _thousandths(share: float | None) -> int:
     return -1 if share is None else round(1000 * share)
-
-
-def _numbered(values: Sequence[str]) -> dict[str, Any]:
-    places: dict[str, int] = {}
-    found = [places.setdefault(value, len(places)) for value in values]
-    return {"texts": list(places), "values": found}

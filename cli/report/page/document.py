@@ -18,13 +18,59 @@ import attrs
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
-from ....api.view import CHANGES, MEANINGS, Item, Matrix, Paragraph, RuleScore, Section, Table, View
-from ....api.words import count_of
+from ....api.view import CHANGES, MEANINGS, Amount, Item, Matrix, Paragraph, RuleScore, Section, Table, View
+from ....api.words import count_of, percent, rounded
+from ..tables import shown
 from .about import About, discreet
-from .bands import drawn_bands
-from .charts import numbers, picture
+from .charts import drawn_bands, numbers, picture
 from .clustermap import SHOWN, DrawnMap
-from .tables import FIRST, list_data, written
+
+FIRST = 50
+"""That many rows stand in the HTML."""
+
+
+def list_data(table: Table) -> dict[str, Any]:
+    """What the script reads: columns with all values, and details."""
+    columns = []
+    for at, column in enumerate(table.columns):
+        # Texts that come again and again stand once each, by number.
+        values = [row[at] for row in table.rows]
+        packed, places = {"values": values}, dict[str | None, int]()
+        if all(value is None or isinstance(value, str) for value in values):
+            numbers = [places.setdefault(value, len(places)) for value in values]
+            packed = {"texts": list(places), "values": numbers} if 2 * len(places) < len(values) else packed
+        colours = {"colours": dict(column.colours)} if column.colours else {}
+        kind = "name" if column.kind == "host" else column.kind
+        columns.append({"title": column.title, "key": column.key, "kind": kind, "filter": column.filter, **colours, **packed})
+    found = {"noun": table.noun, "several": table.plural, "count": len(table.rows), "columns": columns, "sort": table.sort}
+    return found if table.details is None else {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
+
+
+def written(value: Any, kind: str) -> str:
+    """A value as the table shows it; ``assets/format.js`` writes the same.
+
+    >>> written(0.125, "share"), written(1500, "cores"), written(Amount("memory", None), "amount")
+    ('12.5 %', '1.5', '-')
+    """
+    if isinstance(value, Amount):
+        return "-" if value.number is None else str(rounded(value.resource, value.number))
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    match kind, value:
+        case _, bool():
+            return "yes" if value else "no"
+        case "share", _:
+            return str(percent(value))
+        case "cores" | "bytes", int():
+            return str(rounded("cpu" if kind == "cores" else "memory", value))
+        case "decimal", float():
+            return f"{value:,.3f}"
+        case "seconds", _:
+            return f"{value:,.1f} s"
+        case _, int():
+            return f"{value:,}"
+    return shown(value)
+
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
 """The browser enforces it: of scripts it runs the page's own alone, known by its hash."""
@@ -89,13 +135,10 @@ def page_sections(sections: Sequence[Section]) -> list[PageSection]:
     for section in sections:
         if section.title:
             found.append(PageSection(section.title, section.key, section.lead, []))
-        if found:
-            found[-1].parts.extend(part for part in section.shown("page") if not _is_empty(part))
+        for part in section.shown("page") if found else ():
+            if part.rows if isinstance(part, Table) else not isinstance(part, Paragraph) or str(part.text):
+                found[-1].parts.append(part)
     return [section for section in found if section.parts]
-
-
-def _is_empty(part: Item) -> bool:
-    return (isinstance(part, Table) and not part.rows) or (isinstance(part, Paragraph) and not str(part.text))
 
 
 def style() -> str:

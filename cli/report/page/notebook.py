@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import attrs
 from markupsafe import Markup
 
-from ....api.view import LONGEST, MOST_ROWS, Amount, Chart, Column, NodeMap, Table, View, shortened
+from ....api.view import LONGEST, MOST_ROWS, Amount, Chart, NodeMap, Table, View, shortened
 from .document import asset, environment
 
 STYLES = ("base", "parts", "pictures", "notebook")
@@ -57,15 +57,14 @@ def _first(found: Table) -> tuple[Table, int]:
     """The first rows of a table, and how many more there are."""
     most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.columns), 1), 1))
     rows = [[_plain(value, LONGEST) for value in row] for row in found.rows[:most]]
-    columns = [attrs.evolve(column, title=column.name, kind=_kind(column, rows, at)) for at, column in enumerate(found.columns)]
+    columns = []
+    for at, column in enumerate(found.columns):
+        # A column of numbers without a kind of its own is aligned at its right, too.
+        values = [row[at] for row in rows if row[at] is not None]
+        numbers = values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        kind = column.kind if column.is_number else "count" if numbers else "text"
+        columns.append(attrs.evolve(column, title=column.name, kind=kind))
     return attrs.evolve(found, columns=columns, rows=rows), len(found.rows) - len(rows)
-
-
-def _kind(column: Column, rows: Sequence[Sequence[object]], at: int) -> str:
-    """How a column is written; one of numbers without a kind of its own is aligned at its right, too."""
-    values = [row[at] for row in rows if row[at] is not None]
-    numbers = values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return column.kind if column.is_number else "count" if numbers else "text"
 
 
 def _plain(value: object, longest: int) -> object:

@@ -25,8 +25,8 @@ from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
 from ....simulation.drainrules import stays_with_node
 from ....simulation.replacements import claims_left_by, with_claims
+from ..inputs.inputs import Lifetime
 from ..inputs.times import plain
-from ..inputs.traces import Lifetime
 from ..journal import (
     PodArrived,
     PodDeleted,
@@ -37,6 +37,7 @@ from ..journal import (
     PodPreempts,
     PodScheduled,
     PodWaitsOnPermit,
+    ReplayEvent,
 )
 from ..simulatedcluster import SimulatedCluster
 from .volumecontroller import VolumeController
@@ -146,8 +147,7 @@ class PodLifecycles(Driver):
             cluster.fragmentation.see(asked)
             cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
-    def _is_there(self, life: PodLifecycle) -> bool:
-        return self.all.get(life.key) is life
+
 
     # --- a binding --------------------------------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ class PodLifecycles(Driver):
 
     def _go_on(self, life: PodLifecycle) -> None:
         """Its binding goes on, unless the pod is gone."""
-        if self._is_there(life) and life.work is not None:
+        if self.all.get(life.key) is life and life.work is not None:
             resume(life.work)
 
     async def _sleep(self, life: PodLifecycle, time: int) -> None:
@@ -203,12 +203,13 @@ class PodLifecycles(Driver):
 
     def _end_of_wait(self, life: PodLifecycle) -> None:
         self._stop_timer(life)
-        self.state.agenda.put(self.state.now, partial(self._end_waiting, life))
 
-    def _end_waiting(self, life: PodLifecycle) -> None:
-        """Its binding goes on, unless the pod went: also where another pod of its name has come."""
-        if life.held is not None and life.work is not None:
-            resume(life.work)
+        def go_on() -> None:
+            # Its binding goes on, unless the pod went: also where another pod of its name has come.
+            if life.held is not None and life.work is not None:
+                resume(life.work)
+
+        self.state.agenda.put(self.state.now, go_on)
 
     def _stop_timer(self, life: PodLifecycle) -> None:
         if life.timer is not None:
@@ -287,8 +288,18 @@ class PodLifecycles(Driver):
         """Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does."""
         cluster, life, pod = self.state, self.all[item.pod.key], item.pod
         current = cluster.pod(life.key) or pod
-        condition = self._failed_condition(current, failure)
-        marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
+        # The condition PodScheduled. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go.
+        before, probes, now = scheduled_condition(current), cluster.engine.release.queue.probe_times, cluster.timestamp
+        known = before if before is not None and before.status == "False" else None
+        told, marked = (failure.reason, failure.text), current
+        # Most attempts fail as the one before.
+        if known is None or probes or (known.reason, known.message, known.last_probe_time) != (*told, None):
+            condition = Condition(
+                type="PodScheduled", status="False", reason=failure.reason, message=failure.text,
+                last_probe_time=now if probes else None, last_transition_time=now if known is None else known.last_transition_time,
+            )  # fmt: skip
+            if condition not in current.status.conditions:
+                marked = cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
         tried.plugins = item.plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
@@ -304,19 +315,6 @@ class PodLifecycles(Driver):
         if nominated == "":
             cluster.engine.nominations.remove(pod)
             self.nominate(pod, "")
-
-    def _failed_condition(self, pod: Pod, failure: Failure) -> Condition:
-        """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
-        before, probes = scheduled_condition(pod), self.state.engine.release.queue.probe_times
-        known = before if before is not None and before.status == "False" else None
-        told = failure.reason, failure.text
-        if known is not None and not probes and (known.reason, known.message, known.last_probe_time) == (*told, None):
-            return known  # most attempts fail as the one before
-        now = self.state.timestamp
-        return Condition(
-            type="PodScheduled", status="False", reason=failure.reason, message=failure.text, last_probe_time=now if probes else None,
-            last_transition_time=now if known is None else known.last_transition_time,
-        )  # fmt: skip
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         """Write the nominated node to the pod's status; an empty name removes it."""
@@ -357,14 +355,15 @@ class PodLifecycles(Driver):
 
     def _run(self, life: PodLifecycle) -> None:
         pod, cluster = self.state.pod(life.key), self.state
-        if not self._is_there(life) or pod is None or life.leaving:
+        if self.all.get(life.key) is not life or pod is None or life.leaving:
             return
         started = self._as_started(pod)
         if started is not pod:
             cluster.write(started)
         cluster.note(PodOnNode(event="Started", pod=life.key, node=life.node))
         if life.lifetime.runs_for is not None:
-            cluster.later(life.lifetime.runs_for, partial(self._finish, life))
+            event = PodOnNode(event="Finished", pod=life.key, node=life.node)
+            cluster.later(life.lifetime.runs_for, partial(self._gone, life, event))
 
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
@@ -372,26 +371,28 @@ class PodLifecycles(Driver):
         start = pod.status.start_time or self.state.timestamp
         return pod.with_status(replace(pod.status, phase="Running", start_time=start))
 
-    def _finish(self, life: PodLifecycle) -> None:
-        if self._is_there(life):
-            self.state.note(PodOnNode(event="Finished", pod=life.key, node=life.node))
-            self._remove(life)
-
     # --- leaving ----------------------------------------------------------------------------------------------------
 
     def evict(self, life: PodLifecycle, reason: str = "", by: str = "") -> None:
         """Evict a pod for a *reason*, or preempt it; *by*: for which pod. If a controller owns it, another pod replaces it."""
-        if not self._is_there(life) or life.leaving:
+        if self.all.get(life.key) is not life or life.leaving:
             return
         why = PodPreempted(pod=life.key, node=life.node, by=by) if by else PodEvicted(pod=life.key, node=life.node, reason=reason)
         self.state.note(why)
         self._leave(life, why.event)
-        if self.recreate and life.original.metadata.controller is not None and not stays_with_node(life.original):
-            self._replace(life)
+        root = life.original
+        if self.recreate and root.metadata.controller is not None and not stays_with_node(root):
+            self.seen[root.key] += 1
+            again = f"-again{self.seen[root.key]}"
+            uid = root.metadata.uid and root.metadata.uid + again
+            metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
+            spec = replace(root.spec, node_name="")
+            status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=())
+            self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod, or its time is up."""
-        if self._is_there(life) and not life.leaving:
+        if self.all.get(life.key) is life and not life.leaving:
             self.state.tally.deleted += 1
             self.state.tally.never_scheduled += life.scheduled is None and (life.waits or life.held is not None)
             self._leave(life, "Deleted")
@@ -402,16 +403,14 @@ class PodLifecycles(Driver):
         if delay <= 0 or pod is None or not pod.spec.node_name:
             self._gone(life)
             return
-        metadata = replace(pod.metadata, deletion_timestamp=self.state.timestamp)
-        self.state.write(replace(pod, metadata=metadata))
+        self.state.write(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=self.state.timestamp)))
         self.state.later(delay, partial(self._gone, life))
 
-    def _gone(self, life: PodLifecycle) -> None:
-        if self._is_there(life):
-            self.state.note(PodDeleted(pod=life.key, node=life.node or UNSET))
-            self._remove(life)
-
-    def _remove(self, life: PodLifecycle) -> None:
+    def _gone(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
+        """A pod is gone, which the journal has as *event*, by default as its deletion."""
+        if self.all.get(life.key) is not life:
+            return
+        self.state.note(event or PodDeleted(pod=life.key, node=life.node or UNSET))
         pod, cache = self.state.pod(life.key), self.state.engine.cache
         del self.all[life.key]
         self._stop_waiting(life)
@@ -428,16 +427,6 @@ class PodLifecycles(Driver):
             self.state.delete(claim) if left is None else self.state.write(left)
         if is_reserved:
             self.state.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
-
-    def _replace(self, life: PodLifecycle) -> None:
-        root = life.original
-        self.seen[root.key] += 1
-        again = f"-again{self.seen[root.key]}"
-        uid = root.metadata.uid and root.metadata.uid + again
-        metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
-        spec = replace(root.spec, node_name="")
-        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=())
-        self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

@@ -5,7 +5,6 @@ Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim, syn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -57,17 +56,24 @@ def new_volume(claim: PersistentVolumeClaim, kind: StorageClass, node: Node | No
 
     A CSI driver's volume is reached from nodes that agree in the driver's topology keys; a cloud's disk has the node's zone for a label.
     """
-    name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
-    capacity = {key: amount for key, amount in claim.spec.requests.items() if key == "storage"}
+    name, provisioner = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}", kind.provisioner
+    places = [one for term in kind.allowed_topologies[:1] for one in term.match_label_expressions]
+    if node is None:
+        reach = {one.key: one.values[0] for one in places if one.values}
+        zone = {key: value for key, value in reach.items() if key in BETA_PLACES}
+    else:
+        driver = next((one for one in drivers.drivers if one.name == provisioner), None) if drivers is not None else None
+        keys = tuple(one.key for one in places) if driver is None else driver.topology_keys
+        reach, zone = ({key: node.labels[key] for key in given if key in node.labels} for given in (keys, BETA_PLACES))
+    terms = tuple(Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(reach.items()))
+    affinity = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
     spec = PersistentVolumeSpec(
-        **_source(kind.provisioner, name),
-        capacity=Map(capacity),
-        access_modes=claim.spec.access_modes,
-        storage_class_name=kind.name,
-        volume_mode=claim.spec.volume_mode,
-        reached_from=VolumeNodeAffinity(required=_affinity(dict(_reach(kind, node, drivers)))),
-    )
-    labels = strings(_zone(kind, node)) if kind.provisioner in IN_TREE else strings()
+        **_source(provisioner, name),
+        capacity=Map({key: amount for key, amount in claim.spec.requests.items() if key == "storage"}),
+        access_modes=claim.spec.access_modes, storage_class_name=kind.name, volume_mode=claim.spec.volume_mode,
+        reached_from=VolumeNodeAffinity(required=affinity),
+    )  # fmt: skip
+    labels = strings(zone if provisioner in IN_TREE else {})
     return PersistentVolume(metadata=ObjectMeta(name=name, labels=labels), spec=spec).in_phase("Available")
 
 
@@ -81,38 +87,7 @@ def _source(provisioner: str, name: str) -> dict[str, Any]:
             return {"azure_disk": AzureDisk(disk_name=name)}
         case "kubernetes.io/cinder":
             return {"cinder": Cinder(volume_id=name)}
-    in_tree = provisioner.startswith("kubernetes.io/")
-    return {} if in_tree else {"csi": CSI(driver=provisioner, volume_handle=name)}
-
-
-def _zone(kind: StorageClass, node: Node | None) -> Iterator[tuple[str, str]]:
-    if node is not None:
-        yield from ((key, node.labels[key]) for key in BETA_PLACES if key in node.labels)
-        return
-    yield from ((key, value) for key, value in _first_topology(kind) if key in BETA_PLACES)
-
-
-def _reach(kind: StorageClass, node: Node | None, drivers: CSINode | None) -> Iterator[tuple[str, str]]:
-    """Label keys and values that a node must have to reach the volume."""
-    if node is None:
-        yield from _first_topology(kind)
-        return
-    driver = next((driver for driver in drivers.drivers if driver.name == kind.provisioner), None) if drivers is not None else None
-    allowed = tuple(expression.key for term in kind.allowed_topologies[:1] for expression in term.match_label_expressions)
-    keys = allowed if driver is None else driver.topology_keys
-    yield from ((key, node.labels[key]) for key in keys if key in node.labels)
-
-
-def _first_topology(kind: StorageClass) -> Iterator[tuple[str, str]]:
-    for term in kind.allowed_topologies[:1]:
-        yield from ((expression.key, expression.values[0]) for expression in term.match_label_expressions if expression.values)
-
-
-def _affinity(labels: dict[str, str]) -> NodeSelector | None:
-    if not labels:
-        return None
-    terms = tuple(Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(labels.items()))
-    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),))
+    return {} if provisioner.startswith("kubernetes.io/") else {"csi": CSI(driver=provisioner, volume_handle=name)}
 
 
 DELAYED = "WaitForFirstConsumer"
@@ -143,13 +118,13 @@ class VolumeController:
 
     def delete(self, item: KubeObject) -> None:
         """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else released."""
-        known = self.cluster.listings.of(item)
-        old = None if known is None else known.get(item.key)
+        listings = self.cluster.listings
+        old = listings.claims.get(item.key) if isinstance(item, PersistentVolumeClaim) else None
         self.cluster.delete(item)
-        if not isinstance(old, PersistentVolumeClaim):
+        if old is None:
             return
         self._open.pop(item.key, None)
-        volume = self.cluster.listings.volumes.get(old.spec.volume_name)
+        volume = listings.volumes.get(old.spec.volume_name)
         if volume is not None and is_bound_to(volume, old):
             if self._made.pop(volume.key, None) is not None:
                 self.cluster.delete(volume)
@@ -192,24 +167,22 @@ class VolumeController:
 
     def reconcile(self) -> None:
         """Bind each open claim if a volume fits, or have one provisioned."""
+        listings = self.cluster.listings
         for key in sorted(self._open):
-            claim = self.cluster.listings.claims.get(key)
-            if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
-                kind = self.cluster.listings.classes.get(claim.storage_class)
-                volume = self._own_volume(claim)
-                if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
-                    if SELECTED_NODE not in claim.annotations:
-                        fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
-                        volume = min(fitting, key=size, default=None)
-                    if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
-                        self._making[claim.key] = None
-                        self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, claim.key))
-                if volume is not None:
-                    self._bind(claim, volume)
-
-    @staticmethod
-    def _waits_for_pod(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
-        return kind is not None and kind.volume_binding_mode == DELAYED and SELECTED_NODE not in claim.annotations
+            claim = listings.claims.get(key)
+            if claim is None or claim.metadata.deletion_timestamp is not None or key in self._making:
+                continue
+            kind, chosen = listings.classes.get(claim.storage_class), SELECTED_NODE in claim.annotations
+            volume = self._own_volume(claim)
+            is_delayed = kind is not None and kind.volume_binding_mode == DELAYED and not chosen
+            if volume is None and not claim.spec.volume_name and not is_delayed:
+                if not chosen:
+                    volume = min((one for one in listings.volumes if _satisfies(one, claim)), key=size, default=None)
+                if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
+                    self._making[key] = None
+                    self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, key))
+            if volume is not None:
+                self._bind(claim, volume)
 
     def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the claim."""
@@ -245,13 +218,11 @@ def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) 
     """*volume* and *claim*, bound as the volume controller leaves them."""
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
     annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    metadata, spec = replace(claim.metadata, annotations=annotations), replace(claim.spec, volume_name=volume.name)
     return (
         replace(volume, spec=replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)).in_phase("Bound"),
-        replace(
-            claim, metadata=replace(claim.metadata, annotations=annotations),
-            spec=replace(claim.spec, volume_name=volume.name),
-        ).in_phase("Bound"),
-    )  # fmt: skip
+        replace(claim, metadata=metadata, spec=spec).in_phase("Bound"),
+    )
 
 
 def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
@@ -266,13 +237,8 @@ def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         return False
     if (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem"):
         return False
-    return set(claim.spec.access_modes) <= set(volume.spec.access_modes) and _is_selected(volume, claim)
-
-
-def _is_selected(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    if claim.spec.selector is None:
-        return True
     try:
-        return selector_matches(claim.spec.selector, volume.labels)
+        chosen = claim.spec.selector is None or selector_matches(claim.spec.selector, volume.labels)
     except SelectorError:
         return False
+    return chosen and set(claim.spec.access_modes) <= set(volume.spec.access_modes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
@@ -19,16 +19,165 @@ from ....api.inventory import ON_A_NODE, REFUSED, config_maps, made_by_workloads
 from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
-from ....api.reading.decode import decode
+from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document, read_documents
 from ....api.reading.formats.files import read_stream
+from ....api.reading.mismatch import shown
 from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ....simulation.scenario import CLUSTER, named
 from ...importing import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
-from .traces import ADD, DELETE, START, Event, Lifetime, Reading, TraceTimes, is_event, read_event, timed, with_run_times
+from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TIME, parse_duration, parse_time
+
+ADD, UPDATE, DELETE = "Add", "Update", "Delete"
+DRAIN, FAIL, RECOVER = "Drain", "Fail", "Recover"
+VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
+
+
+START = float("-inf")
+"""The time of objects that exist from the beginning."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Lifetime:
+    """How long a pod lasts, in virtual seconds; None: until something else ends it."""
+
+    runs_for: float | None = None
+    """Counted from when it runs."""
+    leaves_at: float | None = None
+    """When it is deleted, whether it has a node or not."""
+
+
+EVER = Lifetime()
+"""A pod that stays until something ends it."""
+
+
+@attrs.frozen(repr=False)
+class Event:
+    """Something that happens to the cluster from outside, at *time* in seconds."""
+
+    time: float
+    verb: str
+    item: KubeObject
+    where: str = ""
+    lifetime: Lifetime = EVER
+
+
+@attrs.define(repr=False)
+class TraceTimes:
+    """Reads times, which must all be dates or all be seconds."""
+
+    dated: bool | None = None
+
+    def read(self, written: object, where: str) -> float:
+        """A time in seconds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        found = parse_time(written)
+        if found is None:
+            raise ManifestError(f"{where}: expected {TIME}, got {shown(written)}")
+        if self.dated is not None and self.dated != found[1]:
+            kinds = ("a date where earlier times are seconds", "seconds where earlier times are dates")
+            raise ManifestError(f"{where}: expected one kind throughout, got {shown(written)}, {kinds[self.dated]}")
+        self.dated = found[1]
+        return found[0]
+
+
+# --- recorded events ------------------------------------------------------------------------------------------------
+
+
+def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool) -> Event | None:
+    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what is not read.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    data, where = document.data, document.where
+    verb = data.get("event")
+    if verb not in VERBS:
+        raise ManifestError(f"{where}: event: expected {', '.join(VERBS[:-1])} or {VERBS[-1]}, got {shown(verb)}")
+    time = times.read(data.get("time"), f"{where}: time")
+    inner = data.get("object", data.get("resource"))
+    if not isinstance(inner, Mapping):
+        raise ManifestError(f"{where}: object: expected a Kubernetes object, got {shown(inner)}")
+    place = f"{where} ({describe(inner)})"
+    item = decode(inner, place, strict=False, keeps_manifest=keeps_manifest)
+    if item is None:
+        return None
+    odd.note_repeated(document.repeated, place)
+    odd.note_unknown(item.kind, inner, place)
+    if not item.name:
+        raise ManifestError(f"{where}: object.metadata.name: expected a name, got nothing")
+    if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):
+        raise ManifestError(f"{where}: object.kind: expected Node for the event {verb}, got {item.kind}")
+    return Event(time, verb, with_defaults(item) if defaults else item, where)
+
+
+def with_run_times(events: Iterable[Event]) -> list[Event]:
+    """The events, with pods that run as long as they did in the recording, whenever they start here.
+
+    This holds for pods whose binding and end are both in the recording; their recorded end is left out.
+    """
+    found: list[Event | None] = list(events)
+    begun, bound = dict[str, int](), dict[str, float]()
+    for place, event in enumerate(events):
+        pod = event.item
+        if not isinstance(pod, Pod):
+            continue
+        key, ends = pod.key, event.verb == DELETE or pod.is_terminal
+        if key not in begun and event.verb == ADD and not pod.spec.node_name and not ends:
+            begun[key] = place
+        elif key in bound and ends:
+            start = found[begun[key]]
+            if start is not None and start.lifetime is EVER:
+                found[begun[key]] = attrs.evolve(start, lifetime=Lifetime(runs_for=max(event.time - bound[key], 0.0)))
+            found[place] = None
+        if event.verb == DELETE:
+            begun.pop(key, None)
+            bound.pop(key, None)
+        elif key in begun and key not in bound and pod.spec.node_name:
+            bound[key] = event.time
+    return [event for event in found if event is not None]
+
+
+# --- objects with annotated times -----------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Reading:
+    """How to read times."""
+
+    ignore_times: bool = False
+    """Everything comes at once, and stays."""
+    as_recorded: bool = False
+    """Pods leave at their recorded time, not after their recorded run time."""
+    run_time: float | None = None
+    """The run time of pods that have none of their own."""
+
+
+def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
+    """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
+    for item in objects:
+        marks = {} if reading.ignore_times else item.annotations
+        found = {}
+        for name in (CREATION_TIME, DELETION_TIME):
+            if name in marks:
+                found[name] = times.read(marks[name], f"{item.kind} {item.key}: metadata.annotations[{name}]")
+        created, leaves = found.get(CREATION_TIME, START), found.get(DELETION_TIME)
+        if not isinstance(item, Pod):
+            yield Event(created, ADD, item)
+            if leaves is not None:
+                yield Event(leaves, DELETE, item)
+            continue
+        runs = parse_duration(marks[RUN_TIME]) if RUN_TIME in marks else None
+        if RUN_TIME in marks and runs is None:
+            place = f"Pod {item.key}: metadata.annotations[{RUN_TIME}]"
+            raise ManifestError(f"{place}: expected {DURATION}, got {shown(marks[RUN_TIME])}")
+        if runs is not None and leaves is not None:
+            runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
+        if runs is None and leaves is None:
+            runs = reading.run_time
+        yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
+
 
 STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -112,13 +261,13 @@ class _Reader:
     times: TraceTimes = attrs.field(factory=TraceTimes)
     ignored: Counter[str] = attrs.field(factory=Counter)
     odd: Oddities = attrs.field(factory=Oddities)
-    config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
-    _piped: bytes | None = None
+    _piped: bytes = b""
 
     # --- sorting ----------------------------------------------------------------------------------------------------
 
     def sort(self, path: str) -> None:
         """Find out what a path is, and read it unless it is manifests."""
+        choice = self.choice
         if path == STDIN:
             self._piped = read_stream(self.stdin)
         if path.endswith(".csv"):
@@ -126,33 +275,25 @@ class _Reader:
             if kind in self.tables:
                 raise ManifestError(f"{path}: expected one list of {kind}, got two")
             self.tables[kind] = path
-        elif path != STDIN and os.path.isdir(path):
-            self.manifests.append(path)
+            return
+        documents = [] if path != STDIN and os.path.isdir(path) else read_documents([path], io.BytesIO(self._piped))
+        first = next(iter(documents), None)
+        if first is not None and "event" in first.data and "kind" not in first.data:
+            found = []
+            for document in [first, *documents]:
+                event = read_event(
+                    document, self.times, self.odd, defaults=choice.defaults, keeps_manifest=choice.keeps_manifests
+                )  # fmt: skip
+                if event is None:
+                    self.ignored["events about other kinds"] += 1
+                else:
+                    found.append(event)
+            self.events += found if choice.as_recorded else with_run_times(found)
+        elif first is not None and is_operation(first.data):
+            folder = Path() if path == STDIN else Path(path).parent
+            self.operations += read_operations([first, *documents], folder, defaults=choice.defaults, odd=self.odd)
         else:
-            documents = read_documents([path], self._stream())
-            first = next(iter(documents), None)
-            if first is not None and is_event(first.data):
-                self._read_events([first, *documents])
-            elif first is not None and is_operation(first.data):
-                folder = Path() if path == STDIN else Path(path).parent
-                self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
-            else:
-                self.manifests.append(path)
-
-    def _read_events(self, documents: Iterable[Document]) -> None:
-        found = []
-        for document in documents:
-            event = read_event(document, self.times, self.odd, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
-            if event is None:
-                self.ignored["events about other kinds"] += 1
-            else:
-                found.append(event)
-        self.events += found if self.choice.as_recorded else with_run_times(found)
-
-    def _stream(self) -> IO[bytes]:
-        if self._piped is None:
-            self._piped = b""
-        return io.BytesIO(self._piped)
+            self.manifests.append(path)
 
     # --- objects ----------------------------------------------------------------------------------------------------
 
@@ -161,25 +302,27 @@ class _Reader:
         choice, loaded = self.choice, Loaded()
         if self.manifests:
             loaded = load(
-                self.manifests, stdin=self._stream(), defaults=choice.defaults, strict_fields=choice.strict_fields,
+                self.manifests, stdin=io.BytesIO(self._piped), defaults=choice.defaults, strict_fields=choice.strict_fields,
                 keeps_manifests=choice.keeps_manifests,
             )  # fmt: skip
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
-        self.odd.notices += loaded.warnings
-        self.config_maps.update(config_maps([loaded]))
-        made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
-        self.odd.notices += made.notices
-        objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
-        events = self._admitted([*timed(filter(self._takes_part, objects), self.choice, self.times), *self.events])
-        events, origin = self._placed(events)
+        made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
+        self.odd.notices += (*loaded.warnings, *made.notices)
+        objects = list[KubeObject]()
+        for item in (*loaded.objects, *self.given, *made.objects, *self._traced()):
+            why = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
+            if why in (None, ON_A_NODE):
+                objects.append(item)
+            else:
+                self.ignored[why] += 1
+        events, origin = self._placed(self._admitted([*timed(objects, choice, self.times), *self.events]))
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
         amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
         had = {name for found in amounts for name, amount in found.items() if amount}
         native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
         resources = (*native, *sorted(had - {*NATIVE, PODS}), PODS)
-        counts, warnings = dict(self.ignored), tuple(self.odd.notices)
-        operations = tuple(self.operations)
-        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps)
+        notices, maps = tuple(self.odd.notices), config_maps([loaded])
+        return Inputs(tuple(events), tuple(self.operations), resources, origin, dict(self.ignored), notices, maps)
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:
@@ -191,13 +334,6 @@ class _Reader:
         document = openb.manifests(self.tables["nodes"], self.tables["pods"])
         found = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in found if item is not None)
-
-    def _takes_part(self, item: KubeObject) -> bool:
-        why = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else ON_A_NODE
-        if why is None or why == ON_A_NODE:
-            return True
-        self.ignored[why] += 1
-        return False
 
     def _admitted(self, events: list[Event]) -> list[Event]:
         """The events, with new objects as the API server would store them, and without those that it would refuse."""
@@ -222,20 +358,16 @@ class _Reader:
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
             raise ManifestError(f"{self.where or CLUSTER}: expected at least one Node, got none")
         origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
-        moved = [
-            Event(self._since(event.time, origin), event.verb, event.item, event.where, self._lifetime(event.lifetime, origin))
-            for event in events
-        ]
+        compress = self.choice.compress
+
+        def since(time: float) -> float:
+            return 0.0 if time == START else max(time - origin, 0.0) / compress
+
+        moved = []
+        for event in events:
+            runs, leaves = event.lifetime.runs_for, event.lifetime.leaves_at
+            lifetime = Lifetime(
+                runs_for=None if runs is None else runs / compress, leaves_at=None if leaves is None else since(leaves)
+            )
+            moved.append(Event(since(event.time), event.verb, event.item, event.where, lifetime))
         return sorted(moved, key=attrgetter("time")), origin
-
-    def _since(self, time: float, origin: float) -> float:
-        return 0.0 if time == START else max(time - origin, 0.0) / self.choice.compress
-
-    def _lifetime(self, lifetime: Lifetime, origin: float) -> Lifetime:
-        runs, leaves = lifetime.runs_for, lifetime.leaves_at
-        if runs is None and leaves is None:
-            return lifetime
-        return Lifetime(
-            runs_for=None if runs is None else runs / self.choice.compress,
-            leaves_at=None if leaves is None else self._since(leaves, origin),
-        )

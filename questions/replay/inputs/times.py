@@ -16,6 +16,10 @@ _LONGEST = 100
 _LAST_SECOND = 253402300799
 """The end of the year 9999, beyond which no time can be written."""
 
+CREATION_TIME = "kubeclassic/creation-time"
+DELETION_TIME = "kubeclassic/deletion-time"
+RUN_TIME = "kubeclassic/run-time"
+"""Annotations: when an object is created and deleted, and how long a pod runs."""
 DURATION = "seconds, or a duration such as 90s, 1.5h or 2m30s"
 TIME = "seconds, or a time such as 2023-04-01T12:00:00Z"
 

@@ -96,7 +96,7 @@ class TestMessages:
 
     def test_a_group_of_errors(self, capsys):
         """Of errors that ended several tasks at once the first is told, and one that is a defect before the others."""
-        from kubeclassic.cli.console.exitstatus import status_of
+        from kubeclassic.cli.console.output import status_of
 
         bad = KubeclassicError("bad input")
         assert status_of(ExceptionGroup("x", [ExceptionGroup("y", [bad])]), ()) == 2

@@ -86,6 +86,6 @@ def test_a_rule_that_fails(ending, monkeypatch, capsys):
 def test_other_endings(ending, error, status, told, monkeypatch, capfd):
     """Too little memory and errors of the system are bad input in one line; Ctrl-C is 130, a reader that has gone 141, both silent."""
     if isinstance(error, BrokenPipeError):
-        monkeypatch.setattr("kubeclassic.cli.console.exitstatus.silence", lambda number: None)
+        monkeypatch.setattr("kubeclassic.cli.console.output.silence", lambda number: None)
     assert ends_with(monkeypatch, error) == status
     assert capfd.readouterr().err == told

@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
-from kubeclassic.cli.console.progress import Work, counting, following, telling, working
+from kubeclassic.cli.console.progress import Work, counting, telling, working
 from tests.support.program import Terminal
 
 CLUSTER = str(Path(__file__).resolve().parents[3] / "examples" / "cluster")
@@ -99,15 +99,15 @@ class TestQuiet:
         assert stream.getvalue() == ""
         monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
         stream = stream_of(monkeypatch, Terminal)
-        assert list(following(range(5), 5)) == list(range(5))
+        with working("scheduling", 5, "pods"):
+            pass
         assert stream.getvalue() == ""
 
     def test_work_within_work_is_part_of_it(self, monkeypatch):
         """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
         stream = stream_of(monkeypatch, Terminal)
-        with telling("trying"):
-            for _ in following(range(1), 1):
-                wait_for(stream, "trying")
+        with telling("trying"), working("scheduling", 1, "pods"):
+            wait_for(stream, "trying")
         assert "scheduling" not in stream.getvalue()
         with telling("reading"):
             wait_for(stream, "reading")

@@ -6,8 +6,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.questions.explain.view import verdict
-from kubeclassic.simulation.explain.explanation import ExplanationDocument, NodeCounts
-from kubeclassic.simulation.explain.values import CloseUp, HostChoice, Lead, ReasonGroup, RuleVerdict
+from kubeclassic.simulation.explain.values import CloseUp, ExplanationDocument, HostChoice, Lead, NodeCounts, ReasonGroup, RuleVerdict
 from tests.conftest import ROOT
 from tests.support.pages import with_page
 from tests.support.program import ran

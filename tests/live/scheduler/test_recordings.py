@@ -13,7 +13,7 @@ import attrs
 import pytest
 from msgspec.structs import replace
 
-from kubeclassic.cli.console.exitstatus import BAD_INPUT, status_of
+from kubeclassic.cli.console.output import BAD_INPUT, status_of
 from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.options import options_of

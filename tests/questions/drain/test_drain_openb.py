@@ -4,12 +4,15 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
-from kubeclassic.questions.drain.plan import DrainWish, search_for
+from kubeclassic.questions.drain.options import DrainOptions
+from kubeclassic.questions.drain.plan import nodes_asked, planned
 from kubeclassic.questions.drain.trial import settle
 from kubeclassic.simulation.drainrules import DrainFlags
 from kubeclassic.simulation.input import scenario_of, spec_of
 from kubeclassic.traces import import_openb
 from tests.support.drainbuild import replayed
+
+AUTO = DrainOptions(auto=True)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,7 @@ def trace(shared):
 
 def test_so_many_nodes_can_go(trace, root):
     """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
-    answer, _ = search_for(trace, DrainWish(), DrainFlags(recreate_bare=True))
+    answer, _ = planned(AUTO, nodes_asked(AUTO, trace.nodes), trace, DrainFlags(recreate_bare=True))
     assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds) == (7919, 418, 625, 305)
     page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
     assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds." in page
@@ -36,7 +39,7 @@ def test_so_many_nodes_can_go(trace, root):
 
 def test_bare_pods_keep_their_nodes(trace):
     """Without a flag for bare pods only nodes without pods can go, at once."""
-    answer, evictions = search_for(trace, DrainWish(), DrainFlags())
+    answer, evictions = planned(AUTO, nodes_asked(AUTO, trace.nodes), trace, DrainFlags())
     used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}
     assert set(answer.can) == {node.name for node in trace.nodes} - used
     assert evictions == ()

@@ -13,7 +13,7 @@ import kubeclassic
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube, simulatorexport
-from kubeclassic.questions.importing.made import Manifest
+from kubeclassic.questions.importing.rows import Manifest
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 

@@ -8,7 +8,7 @@ import pytest
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.importing.openb import manifests
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import read_scenario
+from kubeclassic.simulation.scenario import Files
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.refusals import refusal_text
 
@@ -94,7 +94,7 @@ def trace(tmp_path_factory, shared):
     """The whole trace, as ``import`` writes it and ``simulate`` reads it."""
     data, path = shared / "data" / "openb", tmp_path_factory.mktemp("openb") / "openb.json"
     path.write_text(json.dumps(manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")))
-    return read_scenario(path)
+    return Files.read(path).scenario()
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])

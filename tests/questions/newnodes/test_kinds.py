@@ -32,7 +32,7 @@ SICK = {
 
 def read(*given, known=()):
     """The kinds in *given*, each a text or an object, with no cost and no DaemonSet."""
-    return kinds_of([part if isinstance(part, str) else ("a file", Loaded((part,))) for part in given], known, {}, lambda kind: ())
+    return kinds_of([part if isinstance(part, str) else ("a file", Loaded((part,))) for part in given], known, {})
 
 
 class TestCopies:
@@ -61,7 +61,7 @@ class TestCopies:
         """A file may hold the CSINode of its node."""
         documents = [{"kind": kind, "metadata": {"name": "a"}} for kind in ("Node", "CSINode")]
         loaded = load_documents([Document(document, "here") for document in documents])
-        (kind,) = kinds_of([("here", loaded)], (), {}, lambda kind: ())
+        (kind,) = kinds_of([("here", loaded)], (), {})
         assert [type(item) for item in kind.copies(1)] == [Node, CSINode]
 
     def test_host_names_tell_new_nodes_apart(self):

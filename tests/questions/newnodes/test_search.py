@@ -9,7 +9,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.questions.newnodes.search import Mix, MixSearch, MixTrial, PodWithoutNode
+from kubeclassic.questions.newnodes.answer import Mix, MixSearch, MixTrial, PodWithoutNode
 from tests.support.examples import examples
 
 MOST = 5
@@ -46,11 +46,11 @@ class FakeTrials:
 class FakeDemand:
     """Pods that need one node, of the kind asked for, or of any."""
 
-    kinds: int
+    prices: list[Decimal]
 
     def needed(self, keys, only=None):
         """As the real one."""
-        return tuple(int(at == (only or 0)) for at in range(self.kinds))
+        return tuple(int(at == (only or 0)) for at in range(len(self.prices)))
 
 
 @attrs.frozen
@@ -67,8 +67,7 @@ class Problem:
     def search(self, job=False):
         """What is found."""
         trials = FakeTrials(self.good, job)
-        demand = FakeDemand(len(self.prices))
-        return MixSearch(trials, demand, self.prices, MOST, sets_aside=job).run()
+        return MixSearch(trials, FakeDemand(self.prices), MOST, sets_aside=job).run()
 
 
 @st.composite

@@ -10,9 +10,8 @@ import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import InputOptions, Inputs, read_inputs
+from kubeclassic.questions.replay.inputs.inputs import InputOptions, Inputs, Lifetime, read_inputs
 from kubeclassic.questions.replay.inputs.times import as_timestamp, parse_duration, parse_time
-from kubeclassic.questions.replay.inputs.traces import Lifetime
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from kubeclassic.core.queue.base import scheduled_condition
-from kubeclassic.questions.replay.inputs.inputs import Inputs
-from kubeclassic.questions.replay.inputs.traces import EVER
+from kubeclassic.questions.replay.inputs.inputs import EVER, Inputs
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, pod
 from tests.support.examples import examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.questions.replay.inputs.traces import DELETE, EVER, Event
+from kubeclassic.questions.replay.inputs.inputs import DELETE, EVER, Event
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, pod
 from tests.support.permitbuild import doorman, names, the_one, waiting_scheduler, waits_of

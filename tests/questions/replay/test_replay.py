@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
+from kubeclassic.questions.replay.inputs.inputs import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES

@@ -10,7 +10,7 @@ from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import Status, error, unschedulable
-from kubeclassic.questions.replay.inputs.traces import DELETE, UPDATE, Event
+from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE, Event
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, obj
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler

@@ -34,7 +34,7 @@ class TestOperations:
         made, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, {POD}}}\n")
         assert told(records, "NodeAdded") == [(0, "node-0"), (0, "node-1")]
         assert [name for _, name in told(records, "Scheduled")] == ["default/pod-0", "default/pod-1", "default/pod-2"]
-        assert made.cluster.ledger.capacity.tolist() == [8000, 64 * 2**30, 220]
+        assert made.cluster.ledger.totals[1].tolist() == [8000, 64 * 2**30, 220]
 
     def test_one_node_with_a_name_keeps_it(self, tmp_path: Path) -> None:
         """A node that is made alone has the name of its template, by which pods may ask for it; more are numbered."""

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from kubeclassic.questions.replay import recording
-from kubeclassic.questions.replay.history import Series, columns
-from kubeclassic.questions.replay.ledger import SAMPLE, Fragmentation, Ledger
-from kubeclassic.questions.replay.simulatedcluster import ReplayCounts
+from kubeclassic.questions.replay.recording import Series, columns
+from kubeclassic.questions.replay.simulatedcluster import SAMPLE, Fragmentation, Ledger, ReplayCounts
 from tests.support.build import node, pod
 from tests.support.replaybuild import at, played, replay, there
 
@@ -72,7 +71,7 @@ def naive(ledger: Ledger, sample: list[list[int]]) -> list[float]:
     found = []
     for index in range(len(ledger.resources)):
         total = lost = 0.0
-        for name in range(ledger.rows):
+        for name in range(len(ledger.columns)):
             free = [int(x) for x in np.maximum(ledger.allocatable[:, name] - ledger.used[:, name], 0)]
             total += free[index]
             misfits = sum(any(asked > left for asked, left in zip(asked_of, free, strict=True) if asked) for asked_of in sample)
@@ -92,7 +91,7 @@ class TestFragmentation:
             choice = draw.randrange(4)
             if choice == 0:
                 ledger.put_node(node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5"))
-            elif choice == 1 and ledger.rows:
+            elif choice == 1 and ledger.columns:
                 ledger.place(f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)}))
             elif choice == 2:
                 ledger.leave(f"p{draw.randrange(step + 1)}")

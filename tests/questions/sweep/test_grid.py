@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic import Cluster
 from kubeclassic.framework.options import Classic, Framework, options_of
-from kubeclassic.questions.sweep.measures import Best, best_of, configurations
+from kubeclassic.questions.sweep.spec import Best, best_of, configurations
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
 from tests.support.examples import examples

@@ -6,7 +6,7 @@ import kubeclassic
 from kubeclassic.api.objects import Node, ObjectMeta, Pod
 from kubeclassic.api.objects.metadata import Map, OwnerReference
 from kubeclassic.framework.options import options_of
-from kubeclassic.questions.sweep.measures import zone_skew
+from kubeclassic.questions.sweep.spec import zone_skew
 from tests.conftest import ROOT
 
 ZONE = "topology.kubernetes.io/zone"

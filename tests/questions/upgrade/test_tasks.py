@@ -13,7 +13,7 @@ from kubeclassic.questions.upgrade.sides import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, _plain
 from kubeclassic.results import UpgradeResult
 from kubeclassic.simulation.input import SILENT
-from kubeclassic.simulation.scenario import read_scenario
+from kubeclassic.simulation.scenario import Files
 from kubeclassic.simulation.sides import FREE, LOCKED, MODES, Mode
 from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
@@ -84,4 +84,4 @@ def test_a_copy_comes_to_the_same() -> None:
 
 def _asked(mode: Mode) -> Upgrade:
     """The example cluster through three releases."""
-    return Upgrade(read_scenario([CLUSTER]), specs_of(["1.16", "1.17", "1.22"]), mode=mode)
+    return Upgrade(Files.read([CLUSTER]).scenario(), specs_of(["1.16", "1.17", "1.22"]), mode=mode)

@@ -23,7 +23,7 @@ from kubeclassic.questions.upgrade.sides import NO_STEPS, Steps, specs_of, way_o
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
 from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.sides import LOCKED, MODES, Mode
 from tests.conftest import ROOT
 from tests.support.build import node
@@ -151,7 +151,7 @@ class TestSharing:
             ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"memory": "0"}),)), (), False),
             ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)), (), True),
             ("images-on-all-nodes", Scenario((node("a"), node("b")), ()), (), False),
-            ("images-on-all-nodes", read_scenario([CLUSTER]), (), True),
+            ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), True),
         ],
     )
     def test_what_concerns_a_cluster(self, fact: str, scenario: Scenario, configuration: Sequence[str], wanted: bool) -> None:
@@ -194,8 +194,8 @@ class TestTrials:
         found = through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
         followed = Upgrade._followed
 
-        def afterwards(asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS, start: int = 0) -> tuple[Steps, None]:
-            steps, _ = followed(asked, number, led, before, start)
+        def afterwards(asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS) -> tuple[Steps, None]:
+            steps, _ = followed(asked, number, led, before)
             return steps, None
 
         monkeypatch.setattr(Upgrade, "_followed", afterwards)

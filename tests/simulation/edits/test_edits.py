@@ -21,7 +21,7 @@ from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edit, EditError, Edits
 from kubeclassic.simulation.fieldchanges import Step, parse_path, text_of
-from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.scenario import Files, Scenario
 from tests.support.drawn import documents
 from tests.support.examples import examples
 from tests.support.refusals import refusal_text
@@ -53,7 +53,7 @@ def scenario(folder: Path, *edits: str) -> Scenario:
     """The cluster above after *edits*."""
     path = folder / "cluster.json"
     path.write_text(json.dumps([*NODES, POD, OTHER, DEPLOYMENT, HIGH]))
-    return read_scenario(path, edits=edits)
+    return Files.read(path, edits=edits).scenario()
 
 
 def pod(found: Scenario, key: str) -> Pod:
@@ -293,7 +293,7 @@ def test_edits_of_a_text_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r'edits: expected a text such as .*, got 3 \(int\)'):
         kubeclassic.simulate([*NODES, POD], edits=[3])  # type: ignore[list-item]  # that is the point
     with pytest.raises(ManifestError):
-        read_scenario(tmp_path / "none.json", edits=["pod * priority=1"])
+        Files.read(tmp_path / "none.json", edits=["pod * priority=1"]).scenario()
 
 
 LONG = (f"pod * {'a' * 5000}", f"node * x={'9' * 5000}")

@@ -5,8 +5,7 @@ import re
 import attrs
 
 from kubeclassic.api.view import KINDS, NUMBERS, Column, Table
-from kubeclassic.cli.report.page.document import PACKED
-from kubeclassic.cli.report.page.tables import FIRST
+from kubeclassic.cli.report.page.document import FIRST, PACKED
 from tests.support.pages import data_of_page, part_html, table_of_page
 
 COLUMNS = (
