@@ -292,13 +292,6 @@ class ApiError(KubeclassicError):
         """A resourceVersion or continue token is too old. Servers up to 1.17 say Gone."""
         return self.reason in ("Expired", "Gone")
 
-    @property
-    def is_version_too_large(self) -> bool:
-        """A resourceVersion is one that the server has not reached yet."""
-        text = "Too large resource version"
-        named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == text for cause in self.causes)
-        return named or (self.reason == "Timeout" and text in self.message)
-
 
 @attrs.frozen
 class WatchEvent:

@@ -151,6 +151,7 @@ SHORT = 1.0
 """A watch that ends within these seconds, without an event, has failed."""
 LONGEST_SILENCE = 150.0
 """Seconds without a bookmark after which a server is taken for one that is away: it sends one a minute."""
+TOO_LARGE = "Too large resource version"
 ABSENT_PAUSE = 60.0
 """Seconds between two looks whether the server has the resource by now."""
 
@@ -248,7 +249,10 @@ class Reflector:
         try:
             found = await self.api.list(self.resource, options)
         except ApiError as error:
-            if not relists or not (error.is_expired or error.is_version_too_large):
+            # A resourceVersion is too old, or one that the server has not reached yet.
+            named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == TOO_LARGE for cause in error.causes)
+            is_too_large = named or (error.reason == "Timeout" and TOO_LARGE in error.message)
+            if not relists or not (error.is_expired or is_too_large):
                 raise
             self._is_unavailable = True
             found = await self.api.list(self.resource, attrs.evolve(options, resource_version=""))
