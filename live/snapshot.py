@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from ..api.controlplane.manifests import metadata_of
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from .client.api import (
     DEVICE_KINDS,
@@ -22,7 +23,6 @@ from .client.api import (
     ObjectList,
     Request,
     Transport,
-    metadata_of,
     read_object,
     resource,
 )

@@ -14,13 +14,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
 import msgspec
 
+from ...api.controlplane.manifests import metadata_of
 from ...api.meaning.durations import duration_text
+from ...api.objects.quantity import Int32
 from ...api.wire.ownfields import compact_json
 from ...exceptions import KubeclassicError
 
@@ -247,7 +249,6 @@ PODS, NODES = resource("Pod"), resource("Node")
 Manifest = dict[str, Any]
 A = TypeVar("A", Response, Response | Stream)
 MOST_TEXT = 500
-Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
 class StatusCause(msgspec.Struct):
@@ -308,12 +309,6 @@ def read_object(body: bytes) -> Manifest | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def metadata_of(found: Mapping[str, Any]) -> Manifest:
-    """The metadata of an object or a list."""
-    metadata = found.get("metadata")
-    return metadata if isinstance(metadata, dict) else {}
 
 
 def error_of(answer: Response) -> ApiError:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import attrs
 from msgspec.structs import replace
 
+from ...api.controlplane.manifests import metadata_of
 from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
 from ...core.release import ClientCells, Release
@@ -40,7 +41,6 @@ from ..client.api import (
     WatchEvent,
     WatchOptions,
     loop_time,
-    metadata_of,
     resource,
 )
 
@@ -140,7 +140,7 @@ class Store:
 
 def _key(manifest: Manifest) -> str:
     """``namespace/name``, or ``name`` without a namespace."""
-    metadata: dict[str, Any] = metadata_of(manifest)
+    metadata = metadata_of(manifest)
     namespace, name = metadata.get("namespace"), metadata.get("name")
     return f"{namespace}/{name}" if namespace else str(name)
 

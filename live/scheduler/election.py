@@ -33,8 +33,10 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
+from ...api.controlplane.manifests import metadata_of
+from ...api.objects.quantity import Int32
 from ...exceptions import KubeclassicError
-from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, Transport, TransportError, loop_time, metadata_of, resource
+from ..client.api import NOT_THERE, Api, ApiError, Retries, Transport, TransportError, loop_time, resource
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import WARNING, Log

@@ -12,11 +12,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
+from ...api.wire.ownfields import compact_json
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
-from .bodies import BindingArgs, RequestError, to_json
+from .bodies import BindingArgs, RequestError
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
 from .served import TOLERATED, ExtenderService, Following, ServedCluster
 from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
@@ -105,7 +106,7 @@ class ExtenderApp:
                 error = await self.write_binding(wanted)
             if error is None:
                 await self._ask(self.service.bound, wanted)
-            return _json(to_json({"Error": error or ""}))
+            return _json(compact_json({"Error": error or ""}))
 
     def _check_ready(self) -> None:
         if not self.is_ready():

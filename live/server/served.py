@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
+from ...api.wire.ownfields import compact_json
 from ...core.arrays.types import Ints, Mask, Rows, Scores
 from ...core.decision.decision import Details
 from ...core.decision.preemptionplan import Victims
@@ -43,7 +44,6 @@ from .bodies import (
     preemption_args,
     preemption_result,
     read_object,
-    to_json,
 )
 from .serving import Worker
 
@@ -320,15 +320,15 @@ class ExtenderService:
         engine, rows = self.cluster.find(asked)
         pod = self.cluster.completed(pod)
         if not len(rows):
-            return to_json(filter_result(asked))
+            return compact_json(filter_result(asked))
         try:
             with engine.preserving_state(pod):
                 fits, unresolvable, texts = _judged(engine, _begun(engine, pod)[1], rows)
         except CannotDecide as error:
-            return to_json(filter_result(asked, error=str(error)))
+            return compact_json(filter_result(asked, error=str(error)))
         names, failed = asked.names, np.flatnonzero(~fits)
         why, lasting = ({names[at]: texts[at] for at in found.tolist()} for found in (failed, failed[unresolvable[failed]]))
-        return to_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
+        return compact_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
 
     def prioritize(self, body: bytes) -> bytes:
         """The scores of the nodes, 0 to 10, as if they were those that fit; see :func:`scaled`."""
@@ -336,14 +336,14 @@ class ExtenderService:
         engine, rows = self.cluster.find(asked)
         pod = self.cluster.completed(pod)
         if not len(rows):
-            return to_json([])
+            return compact_json([])
         try:
             with engine.preserving_state(pod):
                 scores = scaled(engine.flow.score(_begun(engine, pod)[0], rows).totals).tolist()
         except (CannotDecide, ScoreError) as error:
             # The answer of this verb has no field for an error; a scheduler goes on without these scores.
             raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
-        return to_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
+        return compact_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
 
     def preempt(self, body: bytes) -> bytes:
         """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
@@ -352,7 +352,7 @@ class ExtenderService:
         pod = self.cluster.completed(pod)
         candidates: Mapping[str, Victims] = {}
         if not len(rows):
-            return to_json(preemption_result(candidates, {}))
+            return compact_json(preemption_result(candidates, {}))
         try:
             with engine.preserving_state(pod):
                 cycle, details = _begun(engine, pod)
@@ -366,7 +366,7 @@ class ExtenderService:
         for name, uids in victims.items():
             there = {pod.uid for pod in self.cluster.engine.pods_on(name)}
             unknown[name] = [uid for uid in uids if uid not in there]
-        return to_json(preemption_result(candidates, unknown))
+        return compact_json(preemption_result(candidates, unknown))
 
     def binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
         """The binding that a request asks for, and why it cannot be; None if it can.

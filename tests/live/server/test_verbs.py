@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.server.bodies import to_json
+from kubeclassic.api.wire.ownfields import compact_json
 from tests.support.serverbuild import Caller, Json, as_pod, node_json, pod_json, three_nodes
 
 RELEASES = ["1.12", "1.16", "1.27"]
@@ -105,7 +105,7 @@ class TestBind:
 
     def test_other_types_of_content(self, caller: Caller) -> None:
         """A page in a browser, which may send plain text without asking, binds nothing."""
-        body = to_json(BIND)
+        body = compact_json(BIND)
         assert caller.call("POST", "/bind", content=body, headers={"content-type": "text/plain"}).status_code == 415
 
     @pytest.mark.parametrize("error", [None, "pods w is forbidden"])
