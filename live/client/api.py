@@ -354,7 +354,7 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
 WAIT_AFTER_ERROR = 1.0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Retries:
     """What one generation of clients sends again.
 

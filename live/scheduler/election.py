@@ -118,7 +118,7 @@ class LeaderLostError(KubeclassicError):
     """This replica led, and could not renew its lease in time."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class LeaseTimes:
     """How long things take, in seconds."""
 

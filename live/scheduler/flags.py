@@ -45,7 +45,7 @@ def _number(value: Any) -> float:
 Seconds: TypeAlias = Annotated[float, ReadBy(duration)]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class LeaderElection:
     """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
 
@@ -60,7 +60,7 @@ class LeaderElection:
     resource_namespace: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ClientConnection:
     """The key ``clientConnection``."""
 
@@ -71,7 +71,7 @@ class ClientConnection:
     burst: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Surroundings:
     """What a configuration says about all that is not scheduling."""
 
@@ -147,7 +147,7 @@ def _wrong(name: str, got: str, wanted: str) -> FlagError:
 # --- what they mean -------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ElectionSettings:
     """Which Lease names the leader."""
 
@@ -167,7 +167,7 @@ class Listener:
     key: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class RunSettings:
     """All that a live scheduler is started with, but for what its configuration says about scheduling."""
 

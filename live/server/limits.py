@@ -55,7 +55,7 @@ MORE_HEADERS: Mapping[int, tuple[str, str]] = {
 """Status -> the header that a refusal has besides."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ServerLimits:
     """The limits of a server."""
 
