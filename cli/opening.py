@@ -133,7 +133,7 @@ def settled_for(setup: Setup, nodes: Sequence[Node], name: str = "") -> Setup:
     """*setup* with the release of *nodes* in place of ``auto``, and a line that says so, of the configuration that option *name* gives."""
     server = version_read()
     settled = setup.settled(nodes, server)
-    if is_auto(setup.release):
+    if is_auto(setup.release) and nodes:
         note(name + auto_told(find_any_release(settled.version), nodes, server))
     return settled
 

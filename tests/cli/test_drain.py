@@ -92,7 +92,7 @@ class TestExtenders:
     def test_all_schedulers_share_them(self, monkeypatch):
         """Extenders are set up once, so that a record of their answers is one of all passes."""
         opened = []
-        monkeypatch.setattr(choice, "way_to_extenders", opened.append)
+        monkeypatch.setattr(choice.ConfiguredExtenders, "__call__", lambda asked, configs, release: opened.append(asked.how) or ())
         policy = "examples/policies/kubernetes-with-extender.json"
         ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
         assert opened == ["record answers"]

@@ -126,7 +126,7 @@ class TestProgress:
         monkeypatch.delenv("NO_COLOR", raising=False)
         monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
         monkeypatch.setattr(progress, "TO_BAR", 0.0)
-        for _ in progress.following(range(2), 2):
+        with progress.working("scheduling", 2):
             while "scheduling" not in stream.getvalue():
                 time.sleep(0.01)
         assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
