@@ -41,7 +41,7 @@ class TestFilter:
 
     def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
         """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
-        served, nodes = caller.app.service.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
+        served, nodes = caller.app.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
         ask: Json = {"Pod": pod_json("x", cpu="2"), "Nodes": nodes}
         assert len(caller.asked("/filter", ask)["Nodes"]["items"]) == 1
         served.put(as_pod(pod_json("more", cpu="3", on="a")))
@@ -52,7 +52,7 @@ class TestFilter:
     def test_a_pod_that_was_made_again(self, caller: Caller) -> None:
         """A pod of another UID on another node takes room there, and none any more where the one of its name was."""
         again = {**pod_json("low", cpu="3", on="a"), "metadata": {"name": "low", "namespace": "default", "uid": "other"}}
-        caller.app.service.cluster.put(as_pod(again))
+        caller.app.cluster.put(as_pod(again))
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
 
 
