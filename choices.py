@@ -17,5 +17,5 @@ DELAYS = {  # questions/replay/simulatedcluster.py
 }  # fmt: skip
 LOCKED = "locked"  # simulation/sides.py
 MODES = ("locked", "free")  # simulation/sides.py
-LEAVE_OUT = "leave-out"  # framework/leftout.py
+LEAVE_OUT = "leave-out"  # framework/profilecheck.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

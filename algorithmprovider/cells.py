@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
-from ..core.arrays.arithmetic import rounded
-from ..core.arrays.types import Ints
+from ..core.arrays.types import Ints, rounded
 from ..core.decision.ties import PickHost, TopOfHeap
 from ..core.release import Release
 

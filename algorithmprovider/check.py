@@ -26,8 +26,7 @@ from .policy import (
     notes_on_form,
     read_policy,
 )
-from .providers import Selection, in_running_order, select
-from .registry import DEFAULT_PROVIDER, Registry
+from .providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001

@@ -6,15 +6,15 @@ RegisterCustomPriorityFunction in pkg/scheduler/factory/plugins.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import attrs
 
 from ..api.objects.quantity import MAX_INT64
-from ..core.release import Release
+from ..core.release import GateEffect, Gates, Release
 from ..core.rule import Algorithm, Predicate, Priority
-from ..exceptions import PolicyError
+from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..predicates.checknodelabelpresence import node_label_presence
 from ..predicates.checkserviceaffinity import service_affinity
 from ..predicates.metadata import metadata_fails
@@ -24,7 +24,7 @@ from ..priorities.rule import MAX_PRIORITY
 from ..priorities.serviceantiaffinity import service_anti_affinity
 from .catalogue import CATALOGUE, Catalogue, check_name
 from .extenders import ignored_resources, in_calling_order
-from .gates import resolved_gates
+from .gates import UNKNOWN_GATE, resolved_gates
 from .policy import (
     Policy,
     PredicateArgument,
@@ -37,7 +37,96 @@ from .policy import (
     read_policy,
     validate,
 )
-from .registry import DEFAULT_PROVIDER, Registry
+
+# --- registry ---------------------------------------------------------------------------------------------------------
+
+R = TypeVar("R", Predicate, Priority)
+DEFAULT_PROVIDER = "DefaultProvider"
+PROVIDERS: Mapping[str, Mapping[str, str]] = {
+    DEFAULT_PROVIDER: {},
+    "ClusterAutoscalerProvider": {"LeastRequestedPriority": "MostRequestedPriority"},
+}
+"""The providers, each with the priorities that replace default ones."""
+
+
+@attrs.define(kw_only=True, repr=False)
+class Registry:
+    """Everything that is registered: functions by name, the providers' sets, and what is mandatory."""
+
+    release: Release
+    predicates: dict[str, Predicate]
+    priorities: dict[str, Callable[[], Priority]]
+    weights: dict[str, int]
+    """Weights of priorities."""
+    mandatory: tuple[str, ...]
+    default_predicates: list[str]
+    default_priorities: list[str]
+
+    @classmethod
+    def of(cls, release: Release, gates: Gates, catalogue: Catalogue) -> Registry:
+        """What *release* registers with *gates*, and the rules that a user added to *catalogue*."""
+        on = [effect for effect in release.gate_effects if gates[effect.gate]]
+        priorities = [*release.priorities, *_priorities_of(on), *catalogue.added_priorities]
+        predicates = [*_with(release.predicates, on), *catalogue.added_predicates]
+        return cls(
+            release=release,
+            predicates={name: _of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates},
+            priorities={name: _always(_of(catalogue.priorities, name, release.texts["priority"])) for name in priorities},
+            weights=dict.fromkeys(priorities, 1) | {**release.default_priorities} | {**catalogue.added_priorities},
+            mandatory=next((effect.mandatory for effect in on if effect.mandatory is not None), release.mandatory_predicates),
+            default_predicates=[*_with(release.default_predicates, on, adding=True), *catalogue.added_predicates],
+            default_priorities=[*release.default_priorities, *_priorities_of(on, adding=True), *catalogue.added_priorities],
+        )
+
+    def provider(self, name: str) -> tuple[list[str], list[str]]:
+        """The predicates and priorities of the provider *name*; raises :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
+        if name not in PROVIDERS:
+            raise PolicyError(f'plugin "{name}" has not been registered')
+        instead = PROVIDERS[name]
+        return self.default_predicates, [instead.get(priority, priority) for priority in self.default_priorities]
+
+
+def check_names(release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str) -> None:
+    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name an option.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    for name in gates:
+        if name not in release.gates:
+            raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
+    if provider and provider not in PROVIDERS:
+        wanted = f", expected {' or '.join(PROVIDERS)}"
+        raise UnknownNameError(f'{called("provider")}: plugin "{provider}" has not been registered{wanted}')
+
+
+def gates_of(name: str, release: Release) -> str:
+    """Which gates may be meant by *name*, which *release* does not have, or where they are listed."""
+    return did_you_mean(name, release.gates) or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
+
+
+def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
+    found = dict.fromkeys(names)
+    for effect in effects:
+        found |= dict.fromkeys(effect.adds if adding else effect.registers)
+        for name in effect.unregisters:
+            found.pop(name, None)
+    return list(found)
+
+
+def _priorities_of(effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
+    wanted = (effect for effect in effects if effect.adds_priority or not adding)
+    return [effect.registers_priority for effect in wanted if effect.registers_priority is not None]
+
+
+def _of(rules: Mapping[str, R], name: str, text: str) -> R:
+    if name not in rules:
+        raise PolicyError(text.format(name=name))
+    return rules[name]
+
+
+def _always(rule: Priority) -> Callable[[], Priority]:
+    return lambda: rule
+
 
 EQUIVALENCE_CACHE = "EnableEquivalenceClassCache"
 

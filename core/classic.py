@@ -21,18 +21,17 @@ from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
-from .decision.fiterror import FitError
 from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import LateRanking, Ranking, prioritize
+from .decision.verdict import FitError
 from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
-from .incremental.boards import Boards
+from .incremental.board import Boards
 from .incremental.quick import QuickPath
 from .pods.template import Template
-from .preemption.budgets import exhausted
-from .preemption.layout import PodLayout
+from .preemption.layout import PodLayout, exhausted
 from .preemption.outcomes import DryRuns
 from .preemption.refusals import UnschedulableCache
 from .preemption.select import is_eligible, preempt, victims_beside
@@ -43,7 +42,7 @@ from .volumes.binder import VolumeBinder, basic_checks
 if TYPE_CHECKING:
     from .equivalence import EquivalenceCache
     from .queue.backoff import Clock
-    from .queue.protocol import SchedulingQueue
+    from .queue.base import SchedulingQueue
     from .router import EventRouter
 
 MAX_PRIORITY = 10

@@ -18,8 +18,7 @@ from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
 from .failures import Failures
-from .pods.notes import CycleState
-from .pods.template import Entry, Template, Templates
+from .pods.template import CycleState, Entry, Template, Templates
 from .release import Release
 from .rule import Algorithm, Predicate, Priority, PriorityError, Reduction
 

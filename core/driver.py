@@ -22,8 +22,8 @@ from .decision.decision import Decision
 from .decision.preemptionplan import Preemption
 from .engine import Engine
 from .queue.backoff import Clock
+from .queue.base import SchedulingQueue
 from .queue.parked import QueuedPod
-from .queue.protocol import SchedulingQueue
 from .router import EventRouter
 
 

@@ -12,7 +12,7 @@ from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from .engine import Engine
 from .feed import EventFeed
-from .queue.protocol import SchedulingQueue
+from .queue.base import SchedulingQueue
 
 ADD, UPDATE, DELETE = "Add", "Update", "Delete"
 ALWAYS = {

@@ -15,8 +15,7 @@ from .arrays.counts import Clause, Sums
 from .arrays.reduction import Reduction as Reduction
 from .arrays.types import Scores
 from .failures import Failures
-from .pods.notes import StateKey
-from .pods.template import Template
+from .pods.template import StateKey, Template
 from .release import Release
 
 AnyCycle = Any

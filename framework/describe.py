@@ -15,8 +15,8 @@ from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import PolicyCells, Release
 from ..core.release.fact import RuleFact, rule_facts
 from ..core.release.gates import gates_that
-from .config.defaults import default_plugins
 from .config.fielderrors import Context
+from .config.profiles import default_plugins
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.draft import COUNTED_ELSEWHERE
 from .registry import DEFAULT_REGISTRY, registry_of

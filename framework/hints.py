@@ -14,9 +14,8 @@ from ..api.meaning.labels import Matcher, compile_selector, node_selector_matche
 from ..api.objects import CSIStorageCapacity, Node, NodeSelector, PersistentVolume, Pod, PodAffinityTerm, ResourceClaim, Taint, Volume
 from ..api.objects.quantity import Quantity
 from ..core.cluster.listings import IMPLICIT
-from ..core.pods.notes import claim_keys, claim_name
 from ..core.pods.requests import PODS, of_node
-from ..core.pods.template import Port, host_ports
+from ..core.pods.template import Port, claim_keys, claim_name, host_ports
 from ..core.release import Requests
 from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
 from ..predicates.nodiskconflict import disks_conflict

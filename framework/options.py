@@ -449,7 +449,7 @@ def settled_options(
 
 
 def _has_policy(values: Mapping[str, Any]) -> bool:
-    from ..algorithmprovider.files import API_VERSIONS
+    from ..algorithmprovider.config import API_VERSIONS
     from .userrules import names_catalogue
 
     if values.get("profile") is not None:
@@ -468,7 +468,7 @@ def default_release(
     That is the release of Policies where one of the options is theirs; else that of the nodes, or the newest where they say none, but
     always one that reads the profile. *among*: the releases that may be meant, oldest first, every one by default.
     """
-    from ..algorithmprovider.files import API_VERSIONS
+    from ..algorithmprovider.config import API_VERSIONS
     from ..core.release import Release
     from .releases import ALL_RELEASES, framework_release, nearest_release
 
@@ -490,7 +490,7 @@ def default_release(
 
 def _written(given: object) -> Mapping[str, Any]:
     """A configuration as it is written; empty where there is none, or none can be read: its reader says why."""
-    from ..algorithmprovider.files import configuration_document
+    from ..algorithmprovider.config import configuration_document
 
     if isinstance(given, Mapping):
         return given

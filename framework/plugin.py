@@ -39,9 +39,8 @@ from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
 from ..core.failures import Failures
 from ..core.guard import Unwanted, described, whole_number
-from ..core.pods.notes import StateKey
 from ..core.pods.requests import exact_sums
-from ..core.pods.template import Entry, Template
+from ..core.pods.template import Entry, StateKey, Template
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult

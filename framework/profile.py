@@ -13,16 +13,15 @@ import attrs
 from ..algorithmprovider.policy import unread_field
 from ..api.objects.quantity import MAX_INT64, wrap_int64
 from ..api.record import replace
-from ..core.pods.notes import StateKey
+from ..core.pods.template import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .adapters import as_cacheable, as_predicate, as_priority
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
-from .config.defaults import PluginEntry
 from .config.fielderrors import ProfileFault, aggregated, fault_of
-from .config.profiles import ProfileConfig, sorter_args
+from .config.profiles import PluginEntry, ProfileConfig, sorter_args
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .status import POINTS, Points, Status
 from .userplugins import made

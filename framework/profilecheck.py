@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import attrs
 
 from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import in_calling_order
@@ -11,21 +13,57 @@ from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
 from ..api.reading.unknownfields import copied, removed
 from ..api.record import DocumentRecord, Record, replace
+from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
 from .config.apiversions import own_path, with_profiles
 from .config.args import reads_args, takes_args
 from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
-from .config.defaults import default_plugins
 from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
-from .config.profiles import ProfileConfig
-from .leftout import without_unknown
+from .config.profiles import PluginEntry, PluginSet, ProfileConfig, default_plugins
 from .options import default_release
 from .plugin import Plugin
+from .plugins.defaultbinder import DefaultBinder
+from .plugins.prioritysort import PrioritySort
 from .profile import Profile, build_profiles, faults_of
-from .registry import registry_of, with_plugins
+from .registry import DEFAULT_REGISTRY, registry_of, with_plugins
 from .releases import FRAMEWORK_RELEASES, framework_release
 from .userrules import hint_of_plugins
+
+# --- plugins that are left out ----------------------------------------------------------------------------------------
+
+LEAVE_OUT = "leave-out"
+_NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": DefaultBinder}
+"""Extension point that needs a plugin -> the default one."""
+
+
+def without_unknown(config: KubeSchedulerConfiguration, plugins: Iterable[type[Plugin]] = ()) -> KubeSchedulerConfiguration:
+    """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these are."""
+    known = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
+    left = sorted(config.plugin_names - known.keys())
+    if not left:
+        return config
+    are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")
+    told = f"{count_of(len(left), 'plugin')} of the configuration {are} left out, so what {they} does not count: {', '.join(left)}"
+    profiles = tuple(_without(profile, known) for profile in config.profiles)
+    return attrs.evolve(config, profiles=profiles, notes=(*config.notes, told))
+
+
+def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> ProfileConfig:
+    plugins = {
+        point: attrs.evolve(found, enabled=tuple(entry for entry in found.enabled if entry.name in known))
+        for point, found in profile.plugins.items()
+    }
+    everywhere = plugins.get("multiPoint", PluginSet()).names
+    for point, default in _NEEDED.items():
+        given = plugins.get(point, PluginSet())
+        off = {entry.name for entry in given.disabled}
+        others = [name for name in everywhere if known[name].joins(point) and off.isdisjoint((name, "*"))]
+        if not (given.enabled or others):
+            plugins[point] = PluginSet((PluginEntry(default.name),))
+    kept = tuple(entry for entry in profile.plugin_config if entry.name in known)
+    return attrs.evolve(profile, plugins=plugins, plugin_config=kept)
+
 
 FIT = "NodeResourcesFit"
 MOST_FAULTS = 1000

@@ -18,8 +18,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pairs_mask
 from ..core.matching.owners import services_of
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Entry, Template
+from ..core.pods.template import Entry, StateKey, Template
 from ..core.rule import Predicate, Reads
 from .reasons import SERVICE_AFFINITY_VIOLATED
 from .rule import predicate

@@ -28,8 +28,7 @@ from ..core.matching.spread import (
     sums_by_key,
     with_all_keys,
 )
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template
 from ..core.rule import Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template
 from ..core.rule import Predicate, Reads
 from .hostname import pod_fits_host
 from .matchnodeselector import pod_match_node_selector

@@ -14,8 +14,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
-from ..core.pods.notes import StateKey, claim_name
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template, claim_name
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of

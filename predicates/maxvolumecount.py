@@ -14,8 +14,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
-from ..core.pods.notes import StateKey, claim_name, is_made_for_pod, not_owned
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD

@@ -8,8 +8,7 @@ from __future__ import annotations
 from ..core.cycle import Cycle
 from ..core.matching.spread import hard_constraints, selector_error
 from ..core.matching.spread import metadata_fails as spread_unreadable
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
 
 REFUSED_BY = Unreadable((REQUIRED_ANTI_AFFINITY,))

@@ -8,8 +8,7 @@ from ..api.objects import RBD, Volume
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template
 from ..core.rule import Reads
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate

@@ -9,13 +9,12 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.sums import workspace
+from ..core.arrays.overlay import workspace
 from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
-from ..core.pods.notes import StateKey
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template
 from ..core.rule import Reads
 from .reasons import insufficient
 from .rule import predicate

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.arithmetic import is_everywhere, whole
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Floats, Ints, Mask, Scores
+from ..core.arrays.types import Floats, Ints, Mask, Scores, is_everywhere, whole
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads

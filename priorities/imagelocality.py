@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..core.arrays.arithmetic import whole
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Scores
+from ..core.arrays.types import Ints, Scores, whole
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads

@@ -13,9 +13,8 @@ from ..core.arrays.reduction import RawScores, Reduction, Stretched
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
-from ..core.matching.domains import by_name, terms_about
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Template
+from ..core.matching.spread import by_name, terms_about
+from ..core.pods.template import StateKey, Template
 from ..core.pods.terms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.arrays.arithmetic import truncated_div
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.types import Scores, truncated_div
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads

@@ -16,8 +16,7 @@ from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
-from ..core.pods.notes import StateKey
-from ..core.pods.template import Group, Template
+from ..core.pods.template import Group, StateKey, Template
 from ..core.rule import Priority, Reads
 from .rule import MAX_PRIORITY, priority
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
-from ..core.arrays.sums import workspace
+from ..core.arrays.overlay import workspace
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints
-from ..core.pods.notes import StateKey
+from ..core.arrays.types import Ints, is_everywhere, truncated_div
 from ..core.pods.requests import CPU, MEMORY
-from ..core.pods.template import Template
+from ..core.pods.template import StateKey, Template
 
 _ASKED: StateKey[Ints] = StateKey("nonzero request")
 

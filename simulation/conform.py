@@ -13,7 +13,7 @@ import attrs
 
 from ..algorithmprovider import resolve
 from ..algorithmprovider.policy import read_policy
-from ..algorithmprovider.registry import DEFAULT_PROVIDER
+from ..algorithmprovider.providers import DEFAULT_PROVIDER
 from ..api.objects import KubeObject, Pod
 from ..api.objects.quantity import Quantity
 from ..api.reading.decode import decode
@@ -30,12 +30,12 @@ from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNa
 from ..extenders.choice import make_extenders
 from ..extenders.replies import FAULT
 from ..extenders.scripted import ScriptedPost
-from ..framework.building import build_engine
 from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
-from ..framework.config.defaults import GROUP
+from ..framework.config.profiles import GROUP
 from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release, framework_release
+from ..framework.schedulerspec import build_engine
 from .queuescripts import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
 
 ALL_RELEASES = tuple(BY_VERSION)

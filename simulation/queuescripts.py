@@ -21,9 +21,9 @@ from ..api.reading.decode import decode
 from ..api.reading.mismatch import shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.backoff import Clock, nanoseconds
+from ..core.queue.base import SchedulingQueue
 from ..core.queue.parked import QueuedPod
 from ..core.queue.priority import make_queue
-from ..core.queue.protocol import SchedulingQueue
 from ..exceptions import CacheError, ManifestError
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by

@@ -43,9 +43,9 @@ from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
 from ..api.words import count_of
-from ..core.pods.notes import claim_keys
 from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
+from ..core.pods.template import claim_keys
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import framework_release, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import Cluster, KubeclassicError, Scheduler
-from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.schedulerspec import build_engine
 from kubeclassic.plugins import Plugin
 from tests.support.build import node, pod
 from tests.support.examplerules import example_modules

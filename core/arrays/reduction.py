@@ -13,8 +13,7 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..pods.notes import StateKey
-from ..pods.template import Template
+from ..pods.template import StateKey, Template
 from .batch import Batch
 from .columns import NodeColumn
 from .types import Scores

@@ -20,8 +20,7 @@ from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, 
 from ..pods.template import SPARE, Entry, Port, Template
 from ..release import Requests
 from .census import Census, PodCount
-from .columns import NodeColumn, Postings, grown
-from .rowchanges import ChangeLog, Derived
+from .columns import ChangeLog, Derived, NodeColumn, Postings, grown
 from .types import Ints, Mask
 
 Statuses = tuple[tuple[str, str], ...]

@@ -14,12 +14,11 @@ from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain
 from ...api.view import Share, View, make_frame, shortened, table_of, tables
 from ..arrays.types import Rows, Scores
 from .extender import Passed
-from .fiterror import FitError, reasons_in
 from .nodesearch import SearchResult
 from .preemptionplan import Preemption, PreemptionRecord
 from .score import LateRanking, Ranking
 from .ties import places_of_best
-from .verdict import Outcome
+from .verdict import FitError, Outcome, reasons_in
 
 
 class RejectedNode(Record):

@@ -21,7 +21,7 @@ from .score import LateRanking, Ranking
 
 if TYPE_CHECKING:
     from ..queue.backoff import Clock
-    from ..queue.protocol import SchedulingQueue
+    from ..queue.base import SchedulingQueue
 
 
 class Phase(enum.Enum):

@@ -34,7 +34,7 @@ What is made of what
 --------------------
 
     :class:`~.rows.RowScores`        what each row is worth by the rules of the row alone; shared by templates of one size whose keys agree,
-                                     with a :class:`~.lookahead.Lookahead` and a log of the rows whose worth became another
+                                     with a :class:`~.rows.Lookahead` and a log of the rows whose worth became another
     :class:`~.farrules.FarRules`     what the rules of one template that look further declare
     :class:`~.classes.Classes`       the rows of one template in classes, each judged once
     :class:`~.board.Board`           for one template: who fits, and who is best, by its classes or row by row
@@ -67,7 +67,7 @@ counters leaves it as it is.
 The look-ahead
 --------------
 
-To judge all rows costs little more than to judge one. So :class:`~.lookahead.Lookahead` judges, after some misses, all rows with one to
+To judge all rows costs little more than to judge one. So :class:`~.rows.Lookahead` judges, after some misses, all rows with one to
 eight more pods of the size of the latest pod. If then the only thing that happens to a row is that such a pod comes, its entry is copied
 from there. A hit is not a guess: the rules were asked about exactly the state that came about, and only rules that look at sums take part.
 

@@ -18,7 +18,7 @@ from ..arrays.batch import Batch
 from ..arrays.types import Ints, Mask, Rows, Scores
 from ..cycle import Cycle
 from ..failures import Failures, Reasons
-from ..pods.notes import CycleState
+from ..pods.template import CycleState
 from ..rule import Predicate, Priority, PriorityError
 from .cachedanswer import Answer
 

@@ -13,8 +13,7 @@ import attrs
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
 from ...api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
 from ..cluster.listings import Listings
-from ..pods.notes import StateKey
-from ..pods.template import Template
+from ..pods.template import StateKey, Template
 
 Answer = TypeVar("Answer")
 Remembered = tuple[tuple[Listings, int], Answer]

@@ -15,8 +15,7 @@ import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import LabelSelector, PodAffinityTerm
-from .notes import StateKey
-from .template import Group, Template
+from .template import Group, StateKey, Template
 
 T = TypeVar("T")
 Pair = tuple[str, str]

@@ -15,8 +15,7 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
-from ..pods.notes import claim_keys
-from ..pods.template import Entry
+from ..pods.template import Entry, claim_keys
 from .victimchoice import Candidates
 
 

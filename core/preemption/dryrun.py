@@ -15,8 +15,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ..arrays.overlay import Overlay
-from ..arrays.sums import SumsTrial
+from ..arrays.overlay import Overlay, SumsTrial
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Answers, Cycle
@@ -24,8 +23,7 @@ from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..pods.template import Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads
-from .budgets import Protection
-from .layout import PotentialVictims
+from .layout import PotentialVictims, Protection
 from .victimchoice import Candidates
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS

@@ -15,9 +15,8 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.types import Mask
 from ..cycle import Cycle
-from ..decision.fiterror import FitError
 from ..decision.nodesearch import SearchResult
-from ..decision.verdict import FilterPass, Verdict, judge
+from ..decision.verdict import FilterPass, FitError, Verdict, judge
 from ..incremental import verify
 from ..incremental.cachedanswer import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath

@@ -17,9 +17,8 @@ from ...api.objects import Pod, PodAffinityTerm
 from ..cluster.nominations import Nominations
 from ..rule import Algorithm
 from .backoff import SECOND, Backoff, Clock, nanoseconds
-from .base import QueueBase, scheduled_condition
+from .base import QueueBase, SchedulingQueue, scheduled_condition
 from .parked import Contents, Pending, QueuedPod
-from .protocol import SchedulingQueue
 
 FIRST_WAIT = SECOND
 LONGEST_WAIT = 60 * SECOND
@@ -170,7 +169,7 @@ class WaitingFifo(Fifo):
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class PriorityQueue(QueueBase):
-    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the methods do."""
+    """See :class:`~kubeclassic.core.queue.base.SchedulingQueue`, which says what the methods do."""
 
     _backoff: Backoff = attrs.field(init=False)
 

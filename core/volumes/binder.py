@@ -18,7 +18,7 @@ from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
 from ..cluster.listings import Listing, Listings
-from ..pods.notes import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
+from ..pods.template import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError
 from .match import is_bound_to, volume_class

@@ -15,16 +15,16 @@ import attrs
 from making.fieldwords import WORDS
 from making.markdown import block, code, escaped, prose, table
 
+from kubeclassic.algorithmprovider.config import API_VERSIONS
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
-from kubeclassic.algorithmprovider.files import API_VERSIONS
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import Policy
 from kubeclassic.api.objects.metadata import attributes, is_value, json_names
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration
-from kubeclassic.framework.config.defaults import GROUP, PluginEntry, PluginSet
 from kubeclassic.framework.config.fielderrors import Context
+from kubeclassic.framework.config.profiles import GROUP, PluginEntry, PluginSet
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from ...algorithmprovider.config import configuration_document, is_policy
 from ...algorithmprovider.extenders import ExtenderConfig, faults_of
-from ...algorithmprovider.files import configuration_document, is_policy
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import unread_field
 from ...api.objects.pods import DEFAULT_SCHEDULER
@@ -44,9 +44,19 @@ from .apiversions import (
     without,
 )
 from .args import later_args, read_args, reads_args, unknown_args
-from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
-from .profiles import ALL_POINTS, PERCENTAGE, PluginArgs, ProfileConfig, percentage_faults, profile_faults
+from .profiles import (
+    ALL_POINTS,
+    GROUP,
+    PERCENTAGE,
+    PluginArgs,
+    PluginSet,
+    ProfileConfig,
+    default_plugins,
+    merged,
+    percentage_faults,
+    profile_faults,
+)
 
 
 def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:

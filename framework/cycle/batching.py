@@ -17,8 +17,7 @@ from ...api.objects import NodeSelectorTerm, Pod, Requirement, Volume
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
 from ...core.decision.verdict import judge
-from ...core.pods.notes import StateKey
-from ...core.pods.template import Template
+from ...core.pods.template import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
 from ..profile import Profile
 from ..status import OURS

@@ -14,8 +14,8 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
-from ...core.decision.fiterror import FitError
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
+from ...core.decision.verdict import FitError
 from ...core.engine import Engine
 from ...core.pods.template import Template
 from ...core.release import Release

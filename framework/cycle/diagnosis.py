@@ -13,9 +13,8 @@ import numpy as np
 from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
-from ...core.decision.fiterror import FitError
 from ...core.decision.nodesearch import SearchResult
-from ...core.decision.verdict import Outcome
+from ...core.decision.verdict import FitError, Outcome
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 

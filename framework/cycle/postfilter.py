@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...core.cluster.nominations import Nominations
 from ...core.decision.decision import Decision
 from ...core.decision.extender import Extender
-from ...core.decision.fiterror import FitError
 from ...core.decision.preemptionplan import Preemption
+from ...core.decision.verdict import FitError
 from ...core.preemption.outcomes import DryRuns
 from ...core.preemption.refusals import UnschedulableTemplate
 from ..plugin import Plugin

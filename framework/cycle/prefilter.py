@@ -13,8 +13,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.arrays.batch import Batch
 from ...core.incremental.quick import Detour
-from ...core.pods.notes import StateKey
-from ...core.pods.template import Template
+from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
 from ..plugin import Plugin
 from ..profile import Profile

@@ -17,7 +17,7 @@ from ...core.release import Release
 from ...core.release.fact import rule_facts
 from ...exceptions import UnknownNameError
 from ..config.apiversions import is_flat
-from ..config.defaults import LATEST
+from ..config.profiles import LATEST
 from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
 
 

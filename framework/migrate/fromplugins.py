@@ -14,7 +14,7 @@ from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
-from ...algorithmprovider.registry import DEFAULT_PROVIDER
+from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...api.objects.metadata import json_name
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.unknownfields import TYPE_META, copied, removed, unknown_fields
@@ -24,9 +24,8 @@ from ...exceptions import PolicyError
 from ..config.apiversions import NEW_HTTPS, WEIGHT, with_profiles
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
 from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
-from ..config.defaults import GROUP, PluginSet
 from ..config.fielderrors import Context
-from ..config.profiles import ProfileConfig
+from ..config.profiles import GROUP, PluginSet, ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
 from ..tables.versions import cells_in
 from .draft import (

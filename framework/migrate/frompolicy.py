@@ -17,14 +17,13 @@ from ...algorithmprovider.catalogue import CATALOGUE
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument, RatioArguments
-from ...algorithmprovider.providers import Selection, in_running_order, select
-from ...algorithmprovider.registry import DEFAULT_PROVIDER, Registry
+from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
-from ..config.defaults import default_plugins
 from ..config.fielderrors import Context
+from ..config.profiles import default_plugins
 from ..releases import PROFILE_RELEASE
 from .draft import (
     CHECKS_ALL,

@@ -33,8 +33,7 @@ from ...core.devices.extendedresources import (
 from ...core.devices.nodedevices import ERROR, FOUND, INVALID, MOST_SECONDS, NONE, TOO_LATE, Devices, score_of
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
-from ...core.pods.notes import StateKey
-from ...core.pods.template import Template
+from ...core.pods.template import StateKey, Template
 from ...core.release import DeviceCells, with_gates
 from ...core.rule import Reads, Reduction
 from ...priorities.reduce import normalize_reduce

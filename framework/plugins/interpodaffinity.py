@@ -14,9 +14,8 @@ from ...core.arrays.reduction import RawScores, Reduction, Stretched
 from ...core.arrays.types import Ints, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason, Reasons
-from ...core.matching.domains import has_pods_in_domains, terms_about
-from ...core.pods.notes import StateKey
-from ...core.pods.template import Template
+from ...core.matching.spread import has_pods_in_domains, terms_about
+from ...core.pods.template import StateKey, Template
 from ...core.pods.terms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,

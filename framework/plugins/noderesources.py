@@ -11,14 +11,12 @@ import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects.quantity import wrap_int64
-from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Floats, Ints, Mask, Scores
-from ...core.devices.devicetotals import DeviceTotals
+from ...core.arrays.types import Floats, Ints, Mask, Scores, truncated_div, whole
+from ...core.devices.accounts import DeviceTotals
 from ...core.failures import Failures, Reasons
-from ...core.pods.notes import StateKey
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
-from ...core.pods.template import Template
+from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells, with_gates
 from ...core.rule import Reads
 from ...predicates.podfitsresources import Sought, checked_resources

@@ -11,18 +11,16 @@ import numpy as np
 
 from ...api.meaning.labels import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays.arithmetic import tabulated, truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.columns import NodeColumn
 from ...core.arrays.counts import Clause, DomainSum, Sums
 from ...core.arrays.reduction import RawScores, Reduction, Scale
-from ...core.arrays.types import Mask, Scores
+from ...core.arrays.types import Mask, Scores, tabulated, truncated_div, whole
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
-from ...core.pods.notes import StateKey
-from ...core.pods.template import Template
+from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
 from ...core.rule import PriorityError, Reads
 from ...predicates.matchinterpodaffinity import first_of

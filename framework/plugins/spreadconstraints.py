@@ -18,8 +18,7 @@ from ...core.arrays.types import Mask
 from ...core.cluster.listings import Listings
 from ...core.matching.nodeselectors import literal_node_affinity_mask, pod_node_affinity_mask, required_node_affinity
 from ...core.matching.owners import Remembered, controllers_of, remembered, replica_sets_of, services_of, stateful_sets_of
-from ...core.pods.notes import StateKey
-from ...core.pods.template import Group, Template
+from ...core.pods.template import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ..config.argfaults import label_selector_fault

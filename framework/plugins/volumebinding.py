@@ -17,8 +17,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask, Scores
 from ...core.binding import Finding
 from ...core.failures import Failures, Reason
-from ...core.pods.notes import claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
-from ...core.pods.template import Template
+from ...core.pods.template import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.match import storage_left

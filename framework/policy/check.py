@@ -8,12 +8,11 @@ from typing import Any
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, refused_check
-from ...algorithmprovider.config import AlgorithmSource, PolicyFile
+from ...algorithmprovider.config import API_VERSIONS, AlgorithmSource, PolicyFile
 from ...algorithmprovider.extenders import in_calling_order
-from ...algorithmprovider.files import API_VERSIONS
 from ...algorithmprovider.gates import parse_gates, resolved_gates
 from ...algorithmprovider.policy import Policy, read_policy
-from ...algorithmprovider.registry import DEFAULT_PROVIDER
+from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...algorithmprovider.releases import find_release
 from ...api.reading.documents import Document
 from ...api.record import replace

@@ -17,8 +17,7 @@ from ...core.release import Gates, PolicyCells, Release
 from ...exceptions import PolicyError
 from ..config.args import InterPodAffinityArgs, PodTopologySpreadArgs
 from ..config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
-from ..config.defaults import GROUP, PluginEntry, PluginSet
-from ..config.profiles import PluginArgs, ProfileConfig
+from ..config.profiles import GROUP, PluginArgs, PluginEntry, PluginSet, ProfileConfig
 from .policyrules import PolicyRules
 from .validation import HIGHEST_AFFINITY_WEIGHT, validate
 

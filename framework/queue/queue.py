@@ -87,7 +87,7 @@ FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpd
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkQueue(QueueBase):
-    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the shared methods do.
+    """See :class:`~kubeclassic.core.queue.base.SchedulingQueue`, which says what the shared methods do.
 
     ``less`` is the QueueSort plugin's.
     """

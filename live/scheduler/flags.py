@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 import attrs
 
-from ...algorithmprovider.files import KIND, configuration_document
+from ...algorithmprovider.config import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
 from ...api.meaning.durations import duration, parse_duration
 from ...api.reading.mismatch import Mismatch

@@ -14,7 +14,7 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Record, astuple, says
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision, no_details
-from ...core.decision.fiterror import reasons_in
+from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ...simulation.input import SILENT, Observer

@@ -13,7 +13,7 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...algorithmprovider.registry import PROVIDERS
+from ...algorithmprovider.providers import PROVIDERS
 from ...api.objects import KubeObject, Node, Pod
 from ...api.record import plain
 from ...api.wire.ownfields import current_manifest

@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 import msgspec
 
-from ...algorithmprovider.files import configuration_document
+from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.registry import DEFAULT_PROVIDER, Registry
+from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry
 from ...api.inventory import config_maps
 from ...api.load import Loaded
 from ...api.objects.pods import DEFAULT_SCHEDULER

@@ -13,9 +13,8 @@ import attrs
 import yaml
 
 from ...algorithmprovider.check import hints_of
-from ...algorithmprovider.config import AlgorithmConfiguration, read_configuration, read_policy_file
+from ...algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
 from ...algorithmprovider.extenders import UncalledExtender
-from ...algorithmprovider.files import KIND, has_profiles
 from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
 from ...algorithmprovider.providers import resolve
@@ -30,7 +29,6 @@ from ...core.release import Release
 from ...core.rule import Algorithm
 from ...exceptions import PolicyError, UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
-from ...framework.building import build_engine
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
 from ...framework.migrate.draft import Migration, Note, target_release
@@ -41,6 +39,7 @@ from ...framework.options import FIELDS, declared_of
 from ...framework.policy.check import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles
 from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
+from ...framework.schedulerspec import build_engine
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
 from ...simulation.sides import GATED

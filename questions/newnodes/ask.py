@@ -35,7 +35,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import Figure, count_of, rounded, short_name
-from ...core.decision.fiterror import reasons_in
+from ...core.decision.verdict import reasons_in
 from ...core.pods.requests import PODS
 from ...exceptions import ManifestError
 from ...simulation.input import parts_of

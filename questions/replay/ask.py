@@ -38,7 +38,7 @@ from ...api.view import (
     tables,
 )
 from ...api.words import count_doing, count_of, duration, short_name
-from ...core.decision.fiterror import reasons_in
+from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.releases import AUTO

@@ -45,7 +45,7 @@ from ...api.view import (
 )
 from ...api.words import count_of, short_name
 from ...core.decision.decision import CycleRecord, Decision
-from ...core.decision.fiterror import reasons_in
+from ...core.decision.verdict import reasons_in
 from ...core.pods.requests import PODS
 from ...core.pods.template import Template
 from ...simulation.nodesbyuse import (

@@ -12,13 +12,13 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import Catalogue
-from ...algorithmprovider.registry import Registry
+from ...algorithmprovider.providers import Registry
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.config.configuration import KubeSchedulerConfiguration
-from ...framework.config.defaults import PluginEntry, PluginSet
+from ...framework.config.profiles import PluginEntry, PluginSet
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin

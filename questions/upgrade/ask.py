@@ -10,8 +10,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.config import read_policy_file
-from ...algorithmprovider.files import configuration_document
+from ...algorithmprovider.config import configuration_document, read_policy_file
 from ...algorithmprovider.policy import Policy, read_policy
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.notices import NoticeGroup

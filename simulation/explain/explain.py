@@ -19,9 +19,8 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details, NodeFailure
-from ...core.decision.fiterror import reasons_in
 from ...core.decision.score import Ranking, ScoreError
-from ...core.decision.verdict import FilterPass
+from ...core.decision.verdict import FilterPass, reasons_in
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.run import Run

@@ -6,8 +6,7 @@ import json
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
-from kubeclassic.algorithmprovider.config import load_configuration, load_policy, read_configuration
-from kubeclassic.algorithmprovider.files import policy_document
+from kubeclassic.algorithmprovider.config import load_configuration, load_policy, policy_document, read_configuration
 from kubeclassic.exceptions import PolicyError
 from tests.support.refusals import refusal_text
 

@@ -4,8 +4,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.algorithmprovider.check import check
-from kubeclassic.algorithmprovider.config import load_configuration
-from kubeclassic.algorithmprovider.files import policy_document
+from kubeclassic.algorithmprovider.config import load_configuration, policy_document
 
 ALL = tuple(RELEASES)
 MEANT_FOR = {

@@ -4,7 +4,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, resolve
 from kubeclassic.algorithmprovider.gates import parse_gates, resolved_gates
-from kubeclassic.algorithmprovider.registry import Registry
+from kubeclassic.algorithmprovider.providers import Registry
 from kubeclassic.exceptions import PolicyError
 from tests.support.refusals import refusal_text
 

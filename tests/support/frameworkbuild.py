@@ -10,7 +10,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
-from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.framework.config.profiles import GROUP
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.profile import Profile

@@ -33,8 +33,8 @@ from kubeclassic.api.inventory import read_inventory
 from kubeclassic.api.reading.notices import in_groups
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
-from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.framework.schedulerspec import build_engine
 from kubeclassic.live.client.credentials import VERSIONS as EXEC_VERSIONS
 from kubeclassic.live.client.credentials import ExecPlugin
 from kubeclassic.live.client.http import tls_context

@@ -11,9 +11,9 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.backoff import SECOND, Clock
+from kubeclassic.core.queue.base import SchedulingQueue
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
-from kubeclassic.core.queue.protocol import SchedulingQueue
 from tests.support.build import pod
 
 ALL = list(RELEASES)

@@ -8,7 +8,7 @@ from typing import Any
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.framework.config.profiles import GROUP
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec

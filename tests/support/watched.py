@@ -11,7 +11,7 @@ import numpy as np
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.pods.notes import CycleState
+from kubeclassic.core.pods.template import CycleState
 from kubeclassic.core.rule import Reads
 
 Wraps = Mapping[str, Callable[[Any], Any]]

@@ -20,7 +20,7 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
-from kubeclassic.core.pods.notes import CycleState
+from kubeclassic.core.pods.template import CycleState
 from kubeclassic.core.rule import Algorithm, Predicate, Priority, PriorityError
 from kubeclassic.core.run import Run
 from kubeclassic.predicates import CATALOGUE as PREDICATES

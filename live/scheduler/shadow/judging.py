@@ -14,7 +14,7 @@ import attrs
 
 from ....api.record import Record
 from ....core.decision.decision import Decision
-from ....core.decision.fiterror import reasons_in
+from ....core.decision.verdict import reasons_in
 from ....core.engine import Engine
 from ....questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME
 from ....simulation.reasons import about, shortage_of

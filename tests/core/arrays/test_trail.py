@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.rowchanges import ChangeLog
+from kubeclassic.core.arrays.columns import ChangeLog
 from kubeclassic.core.arrays.trail import Revisions
 from tests.support.build import engine, pod
 

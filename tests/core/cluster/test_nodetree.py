@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.cluster.nodetree import NodeTree, VisitingOrder
+from kubeclassic.core.cluster.cache import NodeTree, VisitingOrder
 
 
 class WalkedTree(NodeTree):

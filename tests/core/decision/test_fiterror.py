@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kubeclassic import Scheduler, explain, simulate
 from kubeclassic.api.cluster import Cluster
 from kubeclassic.api.view import Paragraph
-from kubeclassic.core.decision.fiterror import FitError, read_fit_error, reasons_in
+from kubeclassic.core.decision.verdict import FitError, read_fit_error, reasons_in
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod

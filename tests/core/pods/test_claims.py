@@ -3,8 +3,7 @@
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.pods.notes import claim_keys
-from kubeclassic.core.pods.template import Templates
+from kubeclassic.core.pods.template import Templates, claim_keys
 from tests.support.build import pod
 
 VOLUMES = [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]

@@ -3,8 +3,7 @@
 import pickle
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.pods.notes import CycleState, StateKey
-from kubeclassic.core.pods.template import Templates
+from kubeclassic.core.pods.template import CycleState, StateKey, Templates
 from tests.support.build import pod
 
 PORTS = StateKey("ports")

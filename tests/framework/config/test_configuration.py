@@ -4,7 +4,7 @@ import pytest
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.config.defaults import PluginEntry
+from kubeclassic.framework.config.profiles import PluginEntry
 from tests.support.frameworkbuild import configuration, disabled, document, enabled
 from tests.support.refusals import refusal_text
 

@@ -9,8 +9,7 @@ from kubeclassic.api.reading.unknownfields import TYPE_META, fields_of
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_fields, read_configuration
-from kubeclassic.framework.config.defaults import PluginEntry
-from kubeclassic.framework.config.profiles import ProfileConfig
+from kubeclassic.framework.config.profiles import PluginEntry, ProfileConfig
 from kubeclassic.framework.status import POINTS
 from tests.support.frameworkbuild import document
 from tests.support.refusals import refusal_text

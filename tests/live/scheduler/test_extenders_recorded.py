@@ -17,7 +17,7 @@ from kubeclassic.core.release import Release
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.framework.config.configuration import KIND
-from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.framework.config.profiles import GROUP
 from tests.live.scheduler.recorded import Asked, Played, asked_by, comparable, play, reads, recorded_asked, writes
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
 from tests.live.scheduler.recordedpace import Json, exchanges

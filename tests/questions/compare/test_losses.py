@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.decision.fiterror import reasons_in
+from kubeclassic.core.decision.verdict import reasons_in
 from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
 from kubeclassic.questions.compare.ask import label, verdict
