@@ -239,23 +239,25 @@ class Cluster:
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist.
         """
-        found = [self._there(item) for item in items]
-        for identity, item in {_identity(item): item for item in found}.items():
+        found: dict[tuple[str, str], KubeObject] = {}
+        for given in items:
+            if isinstance(given, str):
+                item = self.find(given)
+            elif isinstance(given, KubeObject):
+                item = self.find(type(given), given.key)
+            elif isinstance(given, Mapping):
+                metadata = given.get("metadata") or {}
+                namespace, name = metadata.get("namespace"), metadata.get("name")
+                kind = kind_with_group(str(given.get("kind")), given.get("apiVersion"))
+                item = self.find(kind, f"{namespace}/{name}" if namespace else name)
+            else:
+                raise wrong_type("delete", given, 'an object, its manifest, or a text such as "node/a"')
+            found[_identity(item)] = item
+        for identity, item in found.items():
             del self._objects[identity]
             self._classes.pop(identity, None)
             for follower in tuple(self._followers):
                 follower.delete(item)
-
-    def _there(self, item: KubeObject | Mapping[str, Any] | str) -> KubeObject:
-        if isinstance(item, str):
-            return self.find(item)
-        if isinstance(item, KubeObject):
-            return self.find(type(item), item.key)
-        if not isinstance(item, Mapping):
-            raise wrong_type("delete", item, 'an object, its manifest, or a text such as "node/a"')
-        metadata = item.get("metadata") or {}
-        namespace, name = metadata.get("namespace"), metadata.get("name")
-        return self.find(kind_with_group(str(item.get("kind")), item.get("apiVersion")), f"{namespace}/{name}" if namespace else name)
 
     def follow(self, follower: Follower, *, told: bool = False) -> None:
         """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as something refers to it."""
@@ -291,7 +293,15 @@ class Cluster:
 
     def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
         """*items* as objects, then what their workloads would make."""
-        parts = list(_read(items, self.defaults))
+        parts, given = list[Loaded](), tuple[object, ...](items)
+        for number, item in enumerate(given, 1):
+            if isinstance(item, KubeObject):
+                parts.append(Loaded((with_defaults(item) if self.defaults else item,)))
+                continue
+            if not isinstance(item, Mapping):
+                reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
+                raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
+            parts.append(load_documents([Document(item, f"manifest {number}")], defaults=self.defaults))
         known = self.objects if any(part.raw for part in parts) else tuple(self._classes.values())
         inventory = take_in(parts, known, defaults=self.defaults, cron_jobs=self.cron_jobs)
         if inventory.refused:
@@ -304,15 +314,3 @@ class Cluster:
 
 def _identity(item: KubeObject) -> tuple[str, str]:
     return item.kind, item.key
-
-
-def _read(items: Iterable[object], defaults: bool) -> Iterable[Loaded]:
-    """Each of *items* as if loaded from a file."""
-    for number, item in enumerate(items, 1):
-        if isinstance(item, KubeObject):
-            yield Loaded((with_defaults(item) if defaults else item,))
-        else:
-            if not isinstance(item, Mapping):
-                reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
-                raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
-            yield load_documents([Document(item, f"manifest {number}")], defaults=defaults)

@@ -127,8 +127,7 @@ def shared(found: V) -> V:
 
 # --- specs of pods --------------------------------------------------------------------------------------------------
 
-TOKEN_VOLUME = "kube-api-access-"
-"""What the name of the volume with a pod's token begins with; five random characters follow, which no rule reads."""
+# What the name of the volume with a pod's token begins with; five random characters follow, which no rule reads.
 _TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 _NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
 _MOST_BYTES = 1 << 25

@@ -116,26 +116,25 @@ class HttpTransport:
             yield b"".join(begun)
 
     async def _answer(self, request: Request, timeout: float | None) -> aiohttp.ClientResponse:
-        answer = await self._once(request, timeout)
-        if answer.status == 401 and self.access.credentials.refused():
-            answer.release()
-            answer = await self._once(request, timeout)
-        return answer
-
-    async def _once(self, request: Request, timeout: float | None) -> aiohttp.ClientResponse:
         import aiohttp
         from yarl import URL
 
-        grant = await self.access.credentials.grant(self.wall_clock())
-        return await self._session(grant).request(
-            request.method,
-            URL(f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}", encoded=True),
-            data=request.body or None,
-            headers={"User-Agent": self.agent, **self.access.headers, **request.headers, **grant.headers},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
-            allow_redirects=False,
-            server_hostname=self.access.server_name or None,
-        )
+        is_repeated = False
+        while True:
+            grant = await self.access.credentials.grant(self.wall_clock())
+            answer = await self._session(grant).request(
+                request.method,
+                URL(f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}", encoded=True),
+                data=request.body or None,
+                headers={"User-Agent": self.agent, **self.access.headers, **request.headers, **grant.headers},
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
+                allow_redirects=False,
+                server_hostname=self.access.server_name or None,
+            )
+            if answer.status != 401 or is_repeated or not self.access.credentials.refused():
+                return answer
+            answer.release()
+            is_repeated = True
 
     def _session(self, grant: Grant) -> aiohttp.ClientSession:
         certificate = grant.certificate or self.access.certificate

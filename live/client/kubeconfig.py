@@ -175,10 +175,6 @@ def is_loopback(host: str) -> bool:
     return (mapped or found).is_loopback
 
 
-def _password(user: str, secret: str) -> Fixed:
-    return Fixed("Basic " + base64.b64encode(f"{user}:{secret}".encode()).decode("ascii"))
-
-
 def _is_word(value: object) -> bool:
     """Whether YAML gives a text, or what it reads as a number."""
     return isinstance(value, str | int | float) and not isinstance(value, bool)
@@ -219,9 +215,7 @@ class _Reading:
         if server is None:
             raise self._error(f"cluster: server: expected https://HOST:PORT, got {_shown(given)}")
         url, named, is_safe = server
-        credentials = self._credentials(user, cluster, who)
-        if credentials is ANONYMOUS and named is not None:
-            credentials = _password(*named)
+        credentials = self._credentials(user, named, cluster, who)
         files = [self._text(user, field, who) for field in ("client-certificate", "client-key") if not user.get(f"{field}-data")]
         if certificate is not None and len(files) == 2:
             credentials = CertificateFiles(Path(files[0]), Path(files[1]), credentials)
@@ -244,7 +238,10 @@ class _Reading:
 
     # --- who asks ---------------------------------------------------------------------------------------------------
 
-    def _credentials(self, user: Mapping[str, Any], cluster: Mapping[str, Any], who: str) -> Credentials:
+    def _credentials(
+        self, user: Mapping[str, Any], named: tuple[str, str] | None, cluster: Mapping[str, Any], who: str
+    ) -> Credentials:  # fmt: skip
+        """How the user shows who it is; *named*: a user and a password in the server's address."""
         if user.get("auth-provider"):
             raise self._error(f"{who}: auth-provider: expected exec, a plugin; Kubernetes has given up auth-provider")
         if file := self._text(user, "tokenFile", who):
@@ -252,8 +249,10 @@ class _Reading:
         if given := self._text(user, "token", who):
             return Fixed(f"Bearer {self._for_header(given, f'{who}: token')}")
         if name := self._text(user, "username", who):
-            return _password(name, self._text(user, "password", who))
-        return self._plugin(user["exec"], cluster, f"{who}: exec") if user.get("exec") else ANONYMOUS
+            named = name, self._text(user, "password", who)
+        elif user.get("exec"):
+            return self._plugin(user["exec"], cluster, f"{who}: exec")
+        return Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii")) if named else ANONYMOUS
 
     def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):

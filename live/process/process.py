@@ -12,7 +12,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -69,11 +68,10 @@ def endpoints(metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Ma
 @asynccontextmanager
 async def serving(app: Starlette, listeners: Sequence[Listener]) -> AsyncIterator[list[str]]:
     """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError` where it cannot listen."""
-    urls: list[str] = []
     async with AsyncExitStack() as stack:
-        for listener in listeners:
-            certificate, key = (Path(file) if file else None for file in (listener.certificate, listener.key))
-            listening = Listening(address=listener.address, port=listener.port, certificate=certificate, key=key, insecure=True)
+        urls = []
+        for each in listeners:
+            listening = Listening(each.address, each.port, each.certificate or None, each.key or None, insecure=True)
             urls.append(await stack.enter_async_context(served(app, listening, most_callers=MOST_CALLERS, grace=0)))
         yield urls
 

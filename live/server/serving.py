@@ -43,14 +43,14 @@ class ServeError(KubeclassicError):
     """The server cannot listen as it is asked to."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Listening:
     """Where to listen, and how callers are known."""
 
     address: str = "127.0.0.1"
     port: int = 0
-    certificate: Path | None = None
-    key: Path | None = None
+    certificate: Path | str | None = None
+    key: Path | str | None = None
     client_ca: Path | None = None
     has_token: bool = False
     insecure: bool = False
