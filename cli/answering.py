@@ -47,13 +47,6 @@ def tell_unread(notices: Iterable[Notice]) -> None:
         tell_line(f"{one_line(text)}.")
 
 
-def write_unread(notices: Iterable[Notice], stream: IO[str], width: int | None) -> None:
-    """Write what does not count in an answer at the end of its text, after an empty line; lines have at most *width* characters."""
-    found = [f"{text}." for text in unread_sentences(notices)]
-    if found:
-        stream.writelines(f"{line}\n" for line in ("", *wrapped(found, width, "  ")))
-
-
 def tell_line(line: str) -> None:
     """Print *line* on standard error; on a terminal it is broken between words, so that it fits."""
     width = width_of(sys.stderr)
@@ -61,17 +54,16 @@ def tell_line(line: str) -> None:
         note(part)
 
 
-def _text(dumper: Any, value: str) -> Any:
-    """A text; lone surrogates, which YAML cannot have, are written as a console shows them."""
-    return dumper.represent_str(value.encode("utf-8", "backslashreplace").decode("utf-8"))
-
-
 def write_yaml(document: Any, stream: IO[str]) -> None:
     """Write *document* as it is ordered; characters that *stream* lacks, or a terminal would obey, are escapes, which YAML reads."""
     import yaml
 
+    def shown(dumper: Any, value: str) -> Any:
+        # Lone surrogates, which YAML cannot have, are written as a console shows them.
+        return dumper.represent_str(value.encode("utf-8", "backslashreplace").decode("utf-8"))
+
     dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
-    dumper.add_representer(str, _text)
+    dumper.add_representer(str, shown)
     text: str = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
     if not text.replace("\n", "").isprintable():
         text = yaml.dump(document, Dumper=dumper, sort_keys=False)
@@ -83,7 +75,6 @@ if TYPE_CHECKING:
     from .report.page.about import About
 
 Writer = Callable[[IO[str]], object]
-PROGRAM = "kubeclassic"
 DOCUMENT_FORMS = ("json", "yaml")
 
 
@@ -113,8 +104,10 @@ def answer(
                 tell_unread(notices)
         else:
             write_view(result.view(), stream, wide=output.form == "wide", headers=not output.no_headers)
-            if unread:
-                write_unread(notices, stream, width_of(stream))
+            # What does not count in an answer stands at the end of its text.
+            sentences = [f"{text}." for text in unread_sentences(notices)] if unread else []
+            if sentences:
+                stream.writelines(f"{line}\n" for line in ("", *wrapped(sentences, width_of(stream), "  ")))
     if origin is not None:
         write_report(output.report, lambda: page_of(result.view(), origin()))
     return 0 if result.ok else 1
@@ -146,15 +139,9 @@ def page_of(view: View, origin: About) -> str:
 
 
 def about(
-    scenario: Scenario | None,
-    paths: Iterable[Path],
-    *,
-    releases: Sequence[str] = (),
-    rules: Sequence[Part] = (),
-    warnings: Sequence[str] = (),
-    unread: Sequence[str] = (),
-    arguments: Sequence[str] | None = None,
-) -> About:
+    scenario: Scenario | None, paths: Iterable[Path], *, releases: Sequence[str] = (), rules: Sequence[Part] = (),
+    warnings: Sequence[str] = (), unread: Sequence[str] = (), arguments: Sequence[str] | None = None,
+) -> About:  # fmt: skip
     """What a page about *scenario*, read from *paths*, says of its origin.
 
     *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as given; *warnings*: besides
@@ -163,18 +150,14 @@ def about(
     """
     from .report.page.about import About, made_at
 
-    told = in_groups(scenario.warnings) if scenario is not None else []
+    told, found = [*unread], [*warnings]
+    if scenario is not None:
+        told, found = list(unread_sentences(scenario.warnings)), [*in_groups(scenario.warnings), *warnings]
     return About(
-        inputs=map(str, dict.fromkeys(paths)),
-        counts="" if scenario is None else counts(scenario),
-        unread=tuple(unread) if scenario is None else tuple(unread_sentences(scenario.warnings)),
-        warnings=tuple(dict.fromkeys([*told, *warnings])),
-        releases=tuple(dict.fromkeys(releases)),
-        rules=tuple(rules),
-        version=__version__,
-        date=made_at(),
-        command=(PROGRAM, *(sys.argv[1:] if arguments is None else arguments)),
-    )
+        inputs=map(str, dict.fromkeys(paths)), counts="" if scenario is None else counts(scenario), unread=told,
+        warnings=dict.fromkeys(found), releases=tuple(dict.fromkeys(releases)), rules=tuple(rules), version=__version__,
+        date=made_at(), command=("kubeclassic", *(sys.argv[1:] if arguments is None else arguments)),
+    )  # fmt: skip
 
 
 def counts(scenario: Scenario) -> str:

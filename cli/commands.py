@@ -126,11 +126,11 @@ def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, out
         paths = there
     output = output.widened() if question.widens else output
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
-    release = "" if setup is None else setup.get("release") or ""
-    if "," in release:
-        start, *_, end = release.split(",")
+    wanted = "" if setup is None else setup.get("release") or ""
+    if "," in wanted:
+        start, *_, end = wanted.split(",")
         instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
-        raise click.UsageError(f"--release: expected one release, got {release}; what differs between two: {instead}")
+        raise click.UsageError(f"--release: expected one release, got {wanted}; what differs between two: {instead}")
     with running as executor:
         chosen |= {"executor": executor} if question.jobs else {}
         options: Any = question.options(**chosen, forms=output.forms, called=question.options.flag_of, server=version_read())

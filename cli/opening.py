@@ -52,10 +52,11 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
     setup = setup.with_(**changes)
     setup.refuse_early()
     files = files_of(paths, options, keeps_manifests=setup.may_call_extenders)
-    settled = settled_for(setup, files.nodes)
+    settled = setup.settled(files.nodes, version_read())
     spec = settled.spec
     with reading(paths):
         scenario = files.scenario(spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
+    tell_release(setup, settled, files.nodes)
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
     return Input.of(
@@ -129,13 +130,17 @@ def tell_edits(scenario: Scenario) -> None:
             note(str(edited))
 
 
-def settled_for(setup: Setup, nodes: Sequence[Node], name: str = "") -> Setup:
-    """*setup* with the release of *nodes* in place of ``auto``, and a line that says so, of the configuration that option *name* gives."""
-    server = version_read()
-    settled = setup.settled(nodes, server)
-    if is_auto(setup.release) and nodes:
-        note(name + auto_told(find_any_release(settled.version), nodes, server))
+def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
+    """*setup* with the release of *nodes* in place of ``auto``, and a line that says so."""
+    settled = setup.settled(nodes, version_read())
+    tell_release(setup, settled, nodes)
     return settled
+
+
+def tell_release(setup: Setup, settled: Setup, nodes: Sequence[Node], name: str = "") -> None:
+    """Say which release of *nodes* is in place of ``auto``, of the configuration that option *name* gives."""
+    if is_auto(setup.release):
+        note(name + auto_told(find_any_release(settled.version), nodes, version_read()))
 
 
 async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Setup:
@@ -172,7 +177,7 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
     files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
     settled, by_nodes = list[NamedSetup](), dict[str, str]()
     for one in wanted:
-        found = settled_for(one.setup, files.nodes, f"--{one.name}: ")
+        found = one.setup.settled(files.nodes, version_read())
         if is_auto(one.setup.release):
             found.check()
             by_nodes[one.name] = found.version
@@ -180,6 +185,8 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
     spec = settled[0].setup.spec
     with reading(paths):
         scenario = files.scenario(spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
+    for given, one in zip(wanted, settled, strict=True):
+        tell_release(given.setup, one.setup, files.nodes, f"--{one.name}: ")
     scenario = _with_server_notice(scenario, list(by_nodes.values()))
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}

@@ -68,16 +68,6 @@ class _NamedOutput(io.FileIO):
             raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-def flush_output() -> OSError | None:
-    """Write out what waits for standard output; the error, if it cannot be written, after which standard output is silent."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        silence(OUTPUT)
-        return error
-    return None
-
-
 def silence(number: int) -> None:
     """Let what is still written to a standard stream vanish, also what the interpreter writes when it ends."""
     with suppress(OSError):
@@ -92,10 +82,7 @@ def end_streams() -> None:
         sys.stderr.flush()
     except OSError:
         silence(ERROR)
-
-
-_NAMES = ("SIGTERM", "SIGHUP")
-_ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Stopped(BaseException):
@@ -103,32 +90,28 @@ class Stopped(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.number = number
-
-    @property
-    def status(self) -> int:
+        self.status = 128 + number
         """The exit status that shells show for this signal."""
-        return 128 + self.number
 
 
 def unwind_on_signals() -> None:
     """From now on SIGTERM and SIGHUP raise :class:`Stopped`; a signal that is ignored, as under nohup, stays so."""
+
+    def stop(number: int, frame: object) -> None:
+        for other in _ENDING:
+            signal.signal(other, signal.SIG_IGN)  # one is enough: files are being put away
+        raise Stopped(number)
+
     if threading.current_thread() is threading.main_thread():
         for number in _ENDING:
             if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, _stop)
+                signal.signal(number, stop)
 
 
 def end_on_interrupt() -> None:
     """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself down."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _stop(number: int, frame: object) -> None:
-    for other in _ENDING:
-        signal.signal(other, signal.SIG_IGN)  # one is enough: files are being put away
-    raise Stopped(number)
 
 
 @contextmanager
@@ -349,10 +332,12 @@ def status_of_exit(code: object) -> int:
 
 def status_after(status: int) -> int:
     """The exit status once standard output has taken everything; *status* stays, unless it could not."""
-    error = flush_output()
-    if error is None or status >= BAD_INPUT:
-        return status
-    return status_of(error, ())
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        silence(OUTPUT)
+        return status if status >= BAD_INPUT else status_of(error, ())
+    return status
 
 
 @contextmanager

@@ -356,7 +356,7 @@ def with_kubeconfig(command: F) -> F:
 
 
 @contextmanager
-def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
+def live_paths(live: LiveCluster, needs: Collection[str]) -> Iterator[tuple[Path, ...]]:
     """The paths that a live cluster is for the block: a file for this user alone, or none where none is named."""
     if not live.is_named:
         if live.allow_missing:
@@ -373,7 +373,7 @@ def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple
         yield (path,)
 
 
-def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
+def fetched(live: LiveCluster, needs: Collection[str]) -> ClusterSnapshot:
     """The snapshot of the cluster that :func:`~kubeclassic.live.client.kubeconfig.access_to` finds; a warning for each missing kind.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
@@ -419,8 +419,7 @@ class Output:
 
 
 def output_options(
-    forms: Sequence[str], help_of_forms: str, *, verbose: str | None, what: str = "the answer", headers: bool = True,
-    page: bool = True, default: str = "table",
+    forms: Sequence[str], help_of_forms: str, *, verbose: str | None, what: str, headers: bool, page: bool, default: str = "table",
 ) -> Callable[[F], F]:  # fmt: skip
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
     report = click.option("--report", cls=CommonOption, metavar="FILE", help="Also write a self-contained HTML page there.")

@@ -35,7 +35,7 @@ def flag_of(name: str) -> str:
 class Setup:
     """What a scheduler is made from, as far as options say. *values*: by the names that Python has; what is not there is the default."""
 
-    values: Mapping[str, Any] = attrs.field(factory=dict)
+    values: Mapping[str, Any]
     called: Callable[[str], str] = flag_of
     """How messages name an option."""
 

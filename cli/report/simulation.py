@@ -27,10 +27,19 @@ class ListedRecords:
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields.
         """
-        kind = ScoredPod if form == "wide" else PodRecord
-        aliases = _node_aliases(resources) if nodes else _pod_aliases(kind, resources)
-        fields = (NodeRecord if nodes else kind).__struct_encode_fields__
-        return cls(None if sort_by is None else Sorting.parse(sort_by, fields, aliases))
+        kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
+        fields = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+        # The columns by which ``--sort-by`` can sort -> their fields.
+        found: dict[str, Path] = {"node": ("node",), "name": ("node",), "pods": ("pods", "after"), "max-pods": ("pods", "allocatable")}
+        if not nodes:
+            found = {plain_name(name): (name,) for name in fields.values()}
+            found |= {plain_name(column.title): (fields[name],) for name, column in POD_COLUMNS if name in fields}
+        for resource in resources:
+            for title in (plain_name(resource), plain_name(short_name(resource))):
+                found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
+                for word in ("requested", "free", "use") if nodes else ():
+                    found[f"{title}-{word}"] = ("resources", resource, word)
+        return cls(None if sort_by is None else Sorting.parse(sort_by, list(fields.values()), found))
 
     def sorted(self, found: SimulationResult) -> SimulationResult:
         """*found* with its records in order."""
@@ -43,34 +52,14 @@ class ListedRecords:
     def forms(self, found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
         """How *found* is written in forms of its own, as CSV of all fields, and as JSON with a line for each record."""
         listed = found.shown_nodes if found.options.nodes else found.outcome.pods
+
+        def write_names(stream: IO[str]) -> None:
+            for record in listed:
+                name = record.node if isinstance(record, NodeRecord) else record.host and f"{record.pod} {record.host}"
+                stream.write(f"{visible(name)}\n" if name else "")
+
         return {
-            "name": lambda stream: stream.writelines(map(_name_line, listed)),
+            "name": write_names,
             "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
             "json": lambda stream: write_rows(as_document(found.document), stream),
         }
-
-
-def _name_line(record: NodeRecord | PodRecord) -> str:
-    if isinstance(record, NodeRecord):
-        return f"{visible(record.node)}\n"
-    return "" if record.host is None else f"{visible(f'{record.pod} {record.host}')}\n"
-
-
-def _pod_aliases(kind: type[PodRecord], resources: list[str]) -> dict[str, Path]:
-    """The columns of pods by which ``--sort-by`` can sort -> their fields."""
-    fields = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-    found: dict[str, Path] = {plain_name(name): (name,) for name in fields.values()}
-    found |= {plain_name(column.title): (fields[name],) for name, column in POD_COLUMNS if name in fields}
-    for resource in resources:
-        found |= dict.fromkeys((plain_name(resource), plain_name(short_name(resource))), ("requests", resource))
-    return found
-
-
-def _node_aliases(resources: list[str]) -> dict[str, Path]:
-    """The columns of nodes by which ``--sort-by`` can sort -> their fields."""
-    found: dict[str, Path] = {"node": ("node",), "name": ("node",), "pods": ("pods", "after"), "max-pods": ("pods", "allocatable")}
-    for resource in resources:
-        for title in dict.fromkeys((plain_name(resource), plain_name(short_name(resource)))):
-            found[title] = ("resources", resource, "allocatable")
-            found |= {f"{title}-{word}": ("resources", resource, word) for word in ("requested", "free", "use")}
-    return found

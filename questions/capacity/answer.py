@@ -233,7 +233,7 @@ class Charge:
     """What every copy of a template is charged: itself, or one of its claims."""
 
     asked: dict[str, Quantity]
-    accounts: Sequence[Account] = ()
+    accounts: Sequence[Account]
     claim: str | None = None
     """The claim, by the name of its template."""
     refused: str | None = None
@@ -246,7 +246,7 @@ class Gate:
 
     charges: Sequence[list[Charge]]
     """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
-    accounts: list[Account] = attrs.field(factory=list)
+    accounts: list[Account] = attrs.Factory(list)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
         """Why *pod*, a copy of template number *at*, is refused now; None if it is not, and is there from now on."""
@@ -285,14 +285,14 @@ class CapacityQuestion:
     refused: tuple[str | None, ...]
     """For each template why the API server refuses all of its pods; None where it does not."""
     ratio: tuple[int, ...]
-    limit: int | None = None
-    excluded: tuple[str, ...] = ()
+    limit: int | None
+    excluded: tuple[str, ...]
     """The excluded nodes."""
-    pending_first: bool = False
-    order: str = "input"
-    admits: bool = True
+    pending_first: bool
+    order: str
+    admits: bool
     """The API server has a say."""
-    existing: tuple[KubeObject, ...] = ()
+    existing: tuple[KubeObject, ...]
     """All that it knows: pods on excluded nodes and pods that have finished, too."""
 
     @property
@@ -459,10 +459,10 @@ class Counting:
     on_progress: Callable[[int], None] | None = None
     _run: Run = attrs.field(init=False)
     _gate: Gate = attrs.field(init=False)
-    _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
+    _hosts: dict[str, tuple[int, str]] = attrs.Factory(dict)
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
-    _there: dict[str, Pod] = attrs.field(factory=dict)
+    _there: dict[str, Pod] = attrs.Factory(dict)
     """The pods of the cluster by key, once one of them had to leave."""
     _charged: int = 0
     """How many evictions the gate knows of."""

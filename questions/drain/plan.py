@@ -339,24 +339,24 @@ def planned(options: DrainOptions, asked: tuple[str, ...], steady: SteadyState, 
     there = UNASKED.sort(item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked)
     ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
     answer, left = _plan(steady, asked, Verification(asked, {}, trial, ending))
-    kinds = [word for name in _like_lost(steady.nodes, answer, options.zone) for word in ("--add-node", LIKE + name)]
-    labels = {node.name: node.labels for node in steady.nodes}
-    zones = {key: {name for name in labels if labels[name].get(key) == options.zone} for key in ZONES if options.zone}
-    chosen = next((f"{key}={options.zone}" for key, names in zones.items() if names == {*asked}), ",".join(asked))
-    words = ("--exclude-nodes", chosen, "--gone", *kinds) if kinds else ()
-    return replace(answer, gone=True, add_nodes=words), left
+    return replace(answer, gone=True, add_nodes=_nodes_to_add(steady.nodes, answer, options.zone)), left
 
 
-def _like_lost(nodes: Sequence[Node], answer: DrainDocument, zone: str | None) -> list[str]:
-    """Nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the others if a *zone* is."""
-    lost = {one.node for one in answer.evictions if one.waits}
-    if not lost or len(answer.can) == len(nodes):
-        return []
+def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None) -> tuple[str, ...]:
+    """Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the
+    others if a *zone* is."""
+    lost, gone = {one.node for one in answer.evictions if one.waits}, answer.can
+    if not lost or len(gone) == len(nodes):
+        return ()
     sizes = {node.status.allocatable for node in nodes if node.name in lost}
-    there = [node for node in nodes if (node.name in answer.can) == (zone is None)]
-    alike = [node for node in there if node.status.allocatable in sizes] or there
-    own = {node.name: tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key) for node in alike}
-    return list({(node.status.allocatable, own[node.name], zone_of(node.labels)): node.name for node in alike}.values())
+    there = [node for node in nodes if (node.name in gone) == (zone is None)]
+    kinds = dict[tuple[object, ...], str]()
+    for node in [node for node in there if node.status.allocatable in sizes] or there:
+        own = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
+        kinds[node.status.allocatable, own, zone_of(node.labels)] = node.name
+    zones = {key: {node.name for node in nodes if node.labels.get(key) == zone} for key in ZONES if zone}
+    chosen = next((f"{key}={zone}" for key, names in zones.items() if names == {*gone}), ",".join(gone))
+    return "--exclude-nodes", chosen, "--gone", *(word for name in kinds.values() for word in ("--add-node", LIKE + name))
 
 
 def matcher(name: str, text: str | None) -> Matcher:

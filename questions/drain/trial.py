@@ -104,12 +104,12 @@ class DrainTrial:
     budgets: Budgets
     replacements: Replacements
     scheduler_names: frozenset[str]
-    order: str = "input"
+    order: str
     stops: bool = True
     """A pod that finds no other node keeps its own from going; False: it waits."""
-    cordoned: dict[str, Node] = attrs.field(factory=dict)
+    cordoned: dict[str, Node] = attrs.Factory(dict)
     """The nodes that are being emptied, as they were before."""
-    evictions: list[EvictedPod] = attrs.field(factory=list)
+    evictions: list[EvictedPod] = attrs.Factory(list)
     rounds: int = 0
 
     @property

@@ -26,7 +26,7 @@ class ImportResult(Result):
 
     manifest: dict[str, Any]
     """A ``v1`` ``List`` of nodes and pods."""
-    dropped: Mapping[str, int] = attrs.field(factory=dict)
+    dropped: Mapping[str, int] = attrs.Factory(dict)
     """What of the trace has no place in manifests -> how often."""
     configuration: Mapping[str, Any] | None = None
     """That of the scheduler, where the trace has one."""

@@ -32,7 +32,7 @@ class AmountColumn:
 
     column: str
     unit: str
-    factor: Decimal = Decimal(1)
+    factor: Decimal
 
     def of(self, row: TraceRow) -> str:
         """The quantity in *row*."""

@@ -31,10 +31,10 @@ _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 class Trace:
     """A trace as manifests."""
 
-    nodes: list[Manifest] = attrs.field(factory=list)
-    pods: list[Manifest] = attrs.field(factory=list)
-    others: list[Manifest] = attrs.field(factory=list)
-    dropped: Counter[str] = attrs.field(factory=Counter)
+    nodes: list[Manifest] = attrs.Factory(list)
+    pods: list[Manifest] = attrs.Factory(list)
+    others: list[Manifest] = attrs.Factory(list)
+    dropped: Counter[str] = attrs.Factory(Counter)
     """What of the trace has no place in manifests -> how often."""
     configuration: Manifest | None = None
     """That of the scheduler, where the trace has one."""

@@ -77,7 +77,7 @@ def read(path: PathLike) -> Trace:
 class _Owner:
     """A workload or a bare pod, with the pods that it has had so far."""
 
-    pods: list[_Made] = attrs.field(factory=list)
+    pods: list[_Made] = attrs.Factory(list)
     template: Any = ""
 
     def apply(self, manifest: Manifest, time: Decimal) -> None:

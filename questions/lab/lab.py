@@ -96,9 +96,9 @@ class Lab:
     start: LabState
     given: Given
     cron_jobs: bool = False
-    engines: WarmEngines = attrs.field(factory=WarmEngines)
+    engines: WarmEngines = attrs.Factory(WarmEngines)
     scenarios: LabScenarios = attrs.field(init=False)
-    _clusters: dict[int, ClusterRows] = attrs.field(factory=dict)
+    _clusters: dict[int, ClusterRows] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.scenarios = LabScenarios(self.files, self.cron_jobs)

@@ -143,19 +143,18 @@ class StateRules:
     @property
     def weights(self) -> dict[str, int]:
         """The weights that are moved and that the release has."""
-        known = self.known
-        return {} if known.fixed else {
-            name: weight for name, weight in self.state.weights.items() if known.scorers.get(name, weight) != weight
-        }  # fmt: skip
+        scorers = self.known.scorers
+        moved = {name: weight for name, weight in self.state.weights.items() if scorers.get(name, weight) != weight}
+        return {} if self.known.fixed else moved
 
     @property
     def switches(self) -> dict[str, bool]:
         """The filtering rules that are switched and that the release has."""
-        known = self.known
-        return {} if known.fixed else {
-            name: on for name, on in self.state.switches.items()
-            if known.filters.get(name, on) != on and (on or name not in known.mandatory)
-        }  # fmt: skip
+        known, found = self.known, dict[str, bool]()
+        for name, on in self.state.switches.items() if not known.fixed else ():
+            if known.filters.get(name, on) != on and (on or name not in known.mandatory):
+                found[name] = on
+        return found
 
     # --- what it comes to -------------------------------------------------------------------------------------------
 
@@ -183,18 +182,14 @@ class StateRules:
         profiles = [_without(profile, ["percentageOfNodesToScore"]) for profile in found.get("profiles", ())]
         return {**found, "percentageOfNodesToScore": percentage, **({"profiles": profiles} if profiles else {})}
 
-    @property
-    def has_document(self) -> bool:
-        """Whether a Policy or a profile has to say it; else the release does, or the name of a provider."""
-        moved = self.switches or self.weights or (self.runs_profiles and self.values.get(HARD_WEIGHT) is not None)
-        return bool(moved) or not self.values.keys().isdisjoint(DOCUMENTS)
-
     def options(self) -> GivenOptions:
         """The options of the scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
-        values = self.values
-        if self.has_document:
-            values = {**_without(values, ["provider"]), "profile" if self.runs_profiles else "policy": self.document()}
-        return options_of(_without(values, [HARD_WEIGHT]) if self.runs_profiles else values)
+        values, profiles = self.values, self.runs_profiles
+        # A Policy or a profile has to say what is moved; else the release does, or the name of a provider.
+        moved = self.switches or self.weights or (profiles and values.get(HARD_WEIGHT) is not None)
+        if moved or not values.keys().isdisjoint(DOCUMENTS):
+            values = {**_without(values, ["provider"]), "profile" if profiles else "policy": self.document()}
+        return options_of(_without(values, [HARD_WEIGHT]) if profiles else values)
 
     def spec(self) -> SchedulerSpec:
         """What its scheduler is made from; raises as :meth:`options`."""

@@ -56,8 +56,8 @@ class LabScenarios:
     """What *files* hold, state by state. One more edit costs that edit alone."""
 
     files: Files
-    cron_jobs: bool = False
-    _kept: dict[Any, Any] = attrs.field(factory=dict)
+    cron_jobs: bool
+    _kept: dict[Any, Any] = attrs.Factory(dict)
     """What the latest scenarios were made from, by the edits in it."""
     _sorted: tuple[frozenset[str], Inventory, Scenario] | None = None
     """What was sorted out last, for schedulers of which names, and the scenario."""
@@ -193,7 +193,7 @@ class KnownCluster:
 class WarmEngines:
     """For each release and its gates a scheduler that knows the cluster as the last question had it."""
 
-    _known: dict[Any, KnownCluster] = attrs.field(factory=dict)
+    _known: dict[Any, KnownCluster] = attrs.Factory(dict)
 
     @contextmanager
     def engine(self, state: LabState, spec: SchedulerSpec, scenario: Scenario) -> Iterator[Engine]:

@@ -83,11 +83,11 @@ class MixTrials:
     question: CapacityQuestion
     kinds: Sequence[NodeKind]
     new_engine: Callable[[], Engine]
-    on_progress: Callable[[int], None] | None = None
+    on_progress: Callable[[int], None]
     """Called after each simulation with how many there were."""
     hopeless: frozenset[str] = frozenset()
     """Pods that found no node with any mix: they are tried, and do not count."""
-    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
+    known: dict[Mix, MixTrial] = attrs.Factory(dict)
 
     def leave_out(self, keys: Iterable[str]) -> None:
         """From now on the pods *keys* do not count."""
@@ -121,8 +121,7 @@ class MixTrials:
                 pods = int(room.requested[-1, at]) - len(kind.daemons)
                 nodes.append(NewNode(name, kind.name, pods, requested, allocatable))
         self.known[mix] = MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=tuple(nodes), evicted=evicted)
-        if self.on_progress is not None:
-            self.on_progress(len(self.known))
+        self.on_progress(len(self.known))
         return self.known[mix]
 
     def scenario(self, mix: Mix) -> Scenario:
@@ -238,7 +237,7 @@ class MixesFound:
     """Pods that found no node with any mix that was tried: the search is for the others."""
     fewer: tuple[MixTrial, ...] = ()
     """With one node less of each kind that the mix has: none of them does."""
-    simulated: int = 0
+    simulated: int
     """How many mixes were simulated."""
 
 
@@ -252,7 +251,7 @@ class MixSearch:
     trials: MixTrials
     demand: Demand
     most_nodes: int
-    sets_aside: bool = False
+    sets_aside: bool
 
     def run(self) -> MixesFound:
         """Search."""

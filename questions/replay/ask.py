@@ -122,7 +122,7 @@ class ReplayResult(Result):
     nodes: int = 0
     """How many nodes there are at the end."""
     resources: tuple[str, ...] = ()
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     is_over: bool = True
     """Whether it came to its end: else it was interrupted."""
     history: ReplayHistory | None = None

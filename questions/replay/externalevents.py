@@ -13,7 +13,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import toleration_tolerates
-from ...api.objects import KubeObject, Node, Pod, Taint
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...exceptions import ManifestError
 from ...simulation.drainrules import is_mirror, stays_with_node
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles
@@ -38,7 +38,7 @@ class ExternalEvents:
     cluster: SimulatedCluster
     pods: PodLifecycles
     volumes: VolumeController
-    _failures: dict[str, int] = attrs.field(factory=dict)
+    _failures: dict[str, int] = attrs.Factory(dict)
     """Node -> number of the failure that it has not recovered from."""
     _count: int = 0
 
@@ -61,7 +61,7 @@ class ExternalEvents:
             if event.where and current is None:
                 cluster.note(NodeEvent(event="NodeAdded", node=item.name))
             cluster.put(item)
-        elif not self.volumes.made_claim(item):
+        elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
 
     def create(self, item: KubeObject) -> None:
@@ -174,10 +174,10 @@ class ChurnWorkload:
     """The number of the next operation, or of the one that waits."""
     deadline: int | None = None
     """When the current barrier times out; None if there is none."""
-    created: dict[str, dict[str, None]] = attrs.field(factory=dict)
+    created: dict[str, dict[str, None]] = attrs.Factory(dict)
     """Namespace -> pods of createPods that had no node when last looked at."""
-    _numbers: dict[str, int] = attrs.field(factory=dict)
-    _slots: dict[tuple[int, int, int], KubeObject] = attrs.field(factory=dict)
+    _numbers: dict[str, int] = attrs.Factory(dict)
+    _slots: dict[tuple[int, int, int], KubeObject] = attrs.Factory(dict)
     """Objects of churn in mode ``recreate``: operation, template, slot -> object."""
     cluster: SimulatedCluster = attrs.field(init=False)
     pods: PodLifecycles = attrs.field(init=False)

@@ -196,7 +196,7 @@ class ReplayJournal:
     clock: Clock
     counts: Counter[str]
     """Kind of event -> how many."""
-    observers: list[Sink] = attrs.field(factory=list)
+    observers: list[Sink] = attrs.Factory(list)
 
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""

@@ -52,7 +52,7 @@ class Series:
     """Gives rows to *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 
     sink: Callable[[list[Any]], None]
-    every: float = 0.0
+    every: float
     next: int = 0
     """Nanoseconds."""
 
@@ -81,7 +81,7 @@ USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Sum
 class Thinned:
     """Rows over time: all of them while they are few, then every second, every fourth and so on, and always the last."""
 
-    rows: list[list[Any]] = attrs.field(factory=list)
+    rows: list[list[Any]] = attrs.Factory(list)
     every: int = 1
     seen: int = 0
     last: list[Any] | None = None
@@ -110,7 +110,7 @@ class PodHistory:
     came: float
     waited: float | None = None
     """Seconds until it first had a node."""
-    nodes: list[str] = attrs.field(factory=list)
+    nodes: list[str] = attrs.Factory(list)
     attempts: int = 0
     started: float | None = None
     ended: float | None = None
@@ -136,12 +136,12 @@ class ReplayHistory:
 
     counts: Counter[str]
     """Kind of event -> how many: those of the replay."""
-    news: list[Record] = attrs.field(factory=list)
-    lost: list[Record] = attrs.field(factory=list)
+    news: list[Record] = attrs.Factory(list)
+    lost: list[Record] = attrs.Factory(list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
-    lives: dict[str, PodHistory] = attrs.field(factory=dict)
-    series: Thinned = attrs.field(factory=Thinned)
-    nodes: dict[str, Node] = attrs.field(factory=dict)
+    lives: dict[str, PodHistory] = attrs.Factory(dict)
+    series: Thinned = attrs.Factory(Thinned)
+    nodes: dict[str, Node] = attrs.Factory(dict)
     first: NodesAt | None = None
     fullest: NodesAt | None = None
     last: NodesAt | None = None
@@ -351,7 +351,7 @@ class Recording:
     history: ReplayHistory | None = None
     sink: Sink = printed
     """Gets the events, unless there is a file for them."""
-    rows: list[list[Any]] = attrs.field(factory=list)
+    rows: list[list[Any]] = attrs.Factory(list)
     """The time series, if it is not written as it comes."""
 
     @contextmanager

@@ -31,14 +31,14 @@ class Replay:
 
     inputs: Inputs
     engine: Engine
-    delays: Delays = attrs.field(factory=Delays)
+    delays: Delays = attrs.Factory(Delays)
     seed: int = 0
     scheduler_name: str = DEFAULT_SCHEDULER
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    observers: list[Callable[[Replay], None]] = attrs.field(factory=list)
+    observers: list[Callable[[Replay], None]] = attrs.Factory(list)
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""

@@ -40,14 +40,14 @@ class Ledger:
     waiting: Ints = attrs.field(init=False)
     totals: Ints = attrs.field(init=False)
     """int64[2, R]: what the pods on nodes ask for together, and what the nodes have together."""
-    nodes: set[str] = attrs.field(factory=set)
+    nodes: set[str] = attrs.Factory(set)
     """The nodes that there are."""
     waiting_pods: int = 0
-    columns: dict[str, int] = attrs.field(factory=dict)
+    columns: dict[str, int] = attrs.Factory(dict)
     """Node that is there, or was -> its column of the arrays."""
-    pods: dict[str, tuple[int, Ints]] = attrs.field(factory=dict)
+    pods: dict[str, tuple[int, Ints]] = attrs.Factory(dict)
     """Pod -> its node's column, -1 while it waits, and what it asks for."""
-    touched: set[int] = attrs.field(factory=set)
+    touched: set[int] = attrs.Factory(set)
     """Columns that changed since fragmentation was last computed."""
 
     def __attrs_post_init__(self) -> None:
@@ -134,14 +134,14 @@ class Fragmentation:
     """How many pods were seen, in the sample or not."""
     _misfits: Mask = attrs.field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
-    _weights: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
+    _weights: Ints = attrs.Factory(lambda: np.zeros(8, np.int64))
     """int64[N]: how many pods of the sample do not fit on the node."""
     _room: Ints = attrs.field(init=False)
     """int64[R, N]: what was free on the node when it was judged."""
     _total: Ints = attrs.field(init=False)
     _lost: list[int] = attrs.field(init=False)
     """By resource, the sum of the free room, and of that times the weights. Running sums, as few nodes change between two questions."""
-    _unjudged: set[int] = attrs.field(factory=set)
+    _unjudged: set[int] = attrs.Factory(set)
     """The places of the sample that changed since somebody asked last."""
 
     def __attrs_post_init__(self) -> None:
@@ -224,14 +224,14 @@ PERCENTILES = (50, 90, 95, 99)
 class ReplayCounts:
     """Counts since the beginning, and every wait."""
 
-    events: Counter[str] = attrs.field(factory=Counter)
+    events: Counter[str] = attrs.Factory(Counter)
     """Kind of event -> how many."""
     never_scheduled: int = 0
     """Pods that were deleted before they had a node."""
     deleted: int = 0
     attempts: int = 0
     failed_attempts: int = 0
-    waits: array[float] = attrs.field(factory=lambda: array("d"))
+    waits: array[float] = attrs.Factory(lambda: array("d"))
     """Seconds from each scheduled pod's arrival to its node."""
     _areas: Floats | None = None
     """float64[2, R]: the totals of the ledger times seconds, summed up."""
@@ -294,9 +294,9 @@ class Agenda:
     (10, None, True)
     """
 
-    _heap: list[tuple[int, int, Task]] = attrs.field(factory=list)
+    _heap: list[tuple[int, int, Task]] = attrs.Factory(list)
     _count: int = 0
-    _cancelled: set[int] = attrs.field(factory=set)
+    _cancelled: set[int] = attrs.Factory(set)
     """The numbers of tasks that are in the heap still, but will not be done."""
 
     def __len__(self) -> int:
@@ -343,8 +343,8 @@ class SimulatedCluster(SchedulingState):
     changes: int = 0
     passing_changes: int = 0
     """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
-    agenda: Agenda = attrs.field(factory=Agenda)
-    tally: ReplayCounts = attrs.field(factory=ReplayCounts)
+    agenda: Agenda = attrs.Factory(Agenda)
+    tally: ReplayCounts = attrs.Factory(ReplayCounts)
     journal: ReplayJournal = attrs.field(init=False)
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)

@@ -293,18 +293,18 @@ KEYS = (*AXES, f"{WEIGHT}NAME")
 class Spec:
     """A sweep as it was asked for. Each of *runs* is combined with each point of *grid*."""
 
-    cluster: GivenCluster = ()
-    pods: GivenCluster = ()
+    cluster: GivenCluster
+    pods: GivenCluster
     """More pods that wait."""
-    trace: GivenCluster = ()
+    trace: GivenCluster
     """What comes and goes over virtual time, in place of a cluster."""
-    until: float | None = None
+    until: float | None
     """When a trace stops, in virtual seconds."""
-    grid: Mapping[str, tuple[Any, ...]] = attrs.field(factory=dict)
-    runs: tuple[Mapping[str, Any], ...] = ()
+    grid: Mapping[str, tuple[Any, ...]]
+    runs: tuple[Mapping[str, Any], ...]
     """Settings by key, and their ``name``."""
-    objectives: tuple[str, ...] = OF_CLUSTERS
-    folder: Path = Path()
+    objectives: tuple[str, ...]
+    folder: Path
     """What the paths of policies and the like are relative to."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.registry import Registry
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
@@ -89,8 +89,6 @@ Settings = Mapping[str, Any]
 """Key of the grid -> value; also ``name``."""
 Row = dict[str, Any]
 RUN, ERROR = "run", "error"
-Progress = Callable[[int, int], None]
-"""Gets how many runs are finished, and how many there are."""
 
 
 # --- one run --------------------------------------------------------------------------------------------------------
@@ -142,7 +140,7 @@ class Shared:
     """What runs have in common, handed over once for all of them: the input, read once a place."""
 
     until: float | None
-    read: dict[Place, Scenario | Inputs | str] = attrs.field(factory=dict)
+    read: dict[Place, Scenario | Inputs | str] = attrs.Factory(dict)
     """A text is the error that reading it came to."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -220,12 +218,13 @@ class Sweep:
     """The runs of *spec* with a user's own rules; *executor*: what runs them, None: this process."""
 
     spec: Spec
-    catalogue: Catalogue = CATALOGUE
-    plugins: Sequence[type[Plugin]] = ()
-    rules: Sequence[str] = ()
+    catalogue: Catalogue
+    plugins: Sequence[type[Plugin]]
+    rules: Sequence[str]
     """Places of more of them; each release takes those of its kind."""
-    executor: Executor | None = None
-    progress: Progress = attrs.field(default=lambda done, total: None)
+    executor: Executor | None
+    progress: Callable[[int, int], None]
+    """Gets how many runs are finished, and how many there are."""
     shared: Shared = attrs.field(init=False)
     _planned: dict[tuple[Place, str, str], Task] = attrs.field(factory=dict, init=False)
     """A task for each place, release and gates."""

@@ -111,9 +111,9 @@ class PodLifecycles(Driver):
     volumes: VolumeController
     recreate: bool = True
     """Whether evicted pods of a controller are replaced, under another name."""
-    all: dict[str, PodLifecycle] = attrs.field(factory=dict)
+    all: dict[str, PodLifecycle] = attrs.Factory(dict)
     """By ``namespace/name``."""
-    seen: dict[str, int] = attrs.field(factory=dict)
+    seen: dict[str, int] = attrs.Factory(dict)
     """Every pod that ever existed -> how many replacements it had."""
     held: int = 0
     """How many pods wait on Permit."""
@@ -158,13 +158,13 @@ class PodLifecycles(Driver):
         cluster.ledger.place(life.key, life.node, life.asked)
         resume(work)
 
-    def _go_on(self, life: PodLifecycle) -> None:
-        """Its binding goes on, unless the pod is gone."""
-        if self.all.get(life.key) is life and life.work is not None:
-            resume(life.work)
-
     async def _sleep(self, life: PodLifecycle, time: int) -> None:
-        self.state.agenda.put(time, partial(self._go_on, life))
+        def go_on() -> None:
+            # Its binding goes on, unless the pod is gone.
+            if self.all.get(life.key) is life and life.work is not None:
+                resume(life.work)
+
+        self.state.agenda.put(time, go_on)
         await pause()
 
     async def permit(self, attempt: Attempt) -> Failure | None:
@@ -192,14 +192,14 @@ class PodLifecycles(Driver):
 
     def _arm(self, life: PodLifecycle, waiting: Waiting, since: int) -> None:
         timeout = waiting.timeout
-        ends = max(since + nanoseconds(timeout), self.state.now)
-        life.timer = self.state.agenda.put(ends, partial(self._time_out, life, waiting, since, timeout))
 
-    def _time_out(self, life: PodLifecycle, waiting: Waiting, since: int, timeout: float) -> None:
-        life.timer = None
-        waiting.pass_time(timeout)
-        if not waiting.is_over:
-            self._arm(life, waiting, since)
+        def time_out() -> None:
+            life.timer = None
+            waiting.pass_time(timeout)
+            if not waiting.is_over:
+                self._arm(life, waiting, since)
+
+        life.timer = self.state.agenda.put(max(since + nanoseconds(timeout), self.state.now), time_out)
 
     def _end_of_wait(self, life: PodLifecycle) -> None:
         self._stop_timer(life)
@@ -251,7 +251,7 @@ class PodLifecycles(Driver):
         self.volumes.reconcile()
         deadline = cluster.after(BIND_TIMEOUT)
         while not all(map(self.volumes.is_bound, claims)):  # upstream looks once a second
-            if cluster.now >= deadline or not any(map(self.volumes.is_coming, claims)):
+            if cluster.now >= deadline or self.volumes.making.keys().isdisjoint(claims):
                 return cluster.binding.failure("timed out waiting for the condition")
             await self._sleep(life, min(cluster.after(1.0), deadline))
         return None

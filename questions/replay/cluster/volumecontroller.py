@@ -98,13 +98,13 @@ class VolumeController:
     """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
 
     cluster: SimulatedCluster
-    _open: dict[str, None] = attrs.field(factory=dict)
+    _open: dict[str, None] = attrs.Factory(dict)
     """Claims without a volume."""
-    _making: dict[str, None] = attrs.field(factory=dict)
+    making: dict[str, None] = attrs.Factory(dict)
     """Claims whose volume is being made."""
-    _for_pods: dict[str, None] = attrs.field(factory=dict)
+    for_pods: dict[str, None] = attrs.Factory(dict)
     """Claims that were created for pods."""
-    _made: dict[str, str] = attrs.field(factory=dict)
+    _made: dict[str, str] = attrs.Factory(dict)
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:
@@ -138,7 +138,7 @@ class VolumeController:
         if not new:
             return
         for claim in admit(new, self.cluster.listings.classes).objects:
-            self._for_pods[claim.key] = None
+            self.for_pods[claim.key] = None
             self.put(claim)
         self.reconcile()
 
@@ -147,21 +147,13 @@ class VolumeController:
         for claim in volume_claims(pod, self.cluster.engine):
             known = self.cluster.listings.claims.get(claim.key)
             if known is not None and not_owned(pod, known) is None:
-                self._for_pods.pop(claim.key, None)
+                self.for_pods.pop(claim.key, None)
                 self.delete(known)
-
-    def made_claim(self, item: KubeObject) -> bool:
-        """Whether *item* is a claim that was made here for a pod."""
-        return isinstance(item, PersistentVolumeClaim) and item.key in self._for_pods
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
         claim = self.cluster.listings.claims.get(key)
         return claim is not None and is_fully_bound(claim)
-
-    def is_coming(self, key: str) -> bool:
-        """Whether a volume is being made for the claim *key*."""
-        return key in self._making
 
     # --- claims -----------------------------------------------------------------------------------------------------
 
@@ -170,7 +162,7 @@ class VolumeController:
         listings = self.cluster.listings
         for key in sorted(self._open):
             claim = listings.claims.get(key)
-            if claim is None or claim.metadata.deletion_timestamp is not None or key in self._making:
+            if claim is None or claim.metadata.deletion_timestamp is not None or key in self.making:
                 continue
             kind, chosen = listings.classes.get(claim.storage_class), SELECTED_NODE in claim.annotations
             volume = self._own_volume(claim)
@@ -179,7 +171,7 @@ class VolumeController:
                 if not chosen:
                     volume = min((one for one in listings.volumes if _satisfies(one, claim)), key=size, default=None)
                 if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
-                    self._making[key] = None
+                    self.making[key] = None
                     self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, key))
             if volume is not None:
                 self._bind(claim, volume)
@@ -200,7 +192,7 @@ class VolumeController:
     # --- provisioning -----------------------------------------------------------------------------------------------
 
     def _provision(self, key: str) -> None:
-        self._making.pop(key, None)
+        self.making.pop(key, None)
         listings = self.cluster.listings
         claim = listings.claims.get(key)
         kind = None if claim is None else listings.classes.get(claim.storage_class)

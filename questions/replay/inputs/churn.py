@@ -116,17 +116,13 @@ def _seconds(value: Any) -> float:
     return found
 
 
-def _milliseconds(value: Any) -> float:
-    return _count(value) / 1000
+_LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
 
 
 def _rate(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MOST_OBJECTS:
         raise Mismatch(value, f"a number above 0, up to {MOST_OBJECTS:,}")
     return float(value)
-
-
-_LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
 
 
 def _labelling(value: Any) -> dict[str, Any]:
@@ -155,7 +151,8 @@ _PODS: Table = {
 }  # fmt: skip
 _CHURN: Table = {
     "mode": ("mode", one_of(OneOf("create", "recreate"))), "number": ("number", _count), "interval": ("interval", _seconds),
-    "intervalMilliseconds": ("interval", _milliseconds), "namespace": ("namespace", text), "runTime": ("run_time", _seconds),
+    "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000), "namespace": ("namespace", text),
+    "runTime": ("run_time", _seconds),
 }  # fmt: skip
 _NODES: Table = {**_NAMES, "selector": ("selector", _selector)}
 FIELDS: Mapping[str, Table] = {
@@ -238,15 +235,15 @@ class _Settings:
                 yield self._decoded(document, f"{where}: {name}")
 
     def _in_files(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
-        given = [step.get(name) for name in _PATHS[:-1] if step.get(name) is not None]
         more = step.get("templatePaths") or []
+        given = [step[name] for name in _PATHS[:-1] if step.get(name) is not None]
         given += more if isinstance(more, list) else [more]
         if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
             given = [self.default_pods]
         for path in given:
             if not isinstance(path, str):
                 raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
-            # The file of a template. A scenario may be one that others wrote, so it reads none outside of its folder.
+            # A scenario may be one that others wrote, so it reads no file outside of its folder.
             found, folder = self.folder / path, os.path.realpath(self.folder)
             if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
                 raise ManifestError(f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}")

@@ -213,9 +213,9 @@ class Inputs:
     """The resources of all nodes: cpu, memory, then others by name, then ``pods``."""
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     warnings: tuple[Notice, ...] = ()
-    config_maps: ConfigMaps = attrs.field(factory=dict)
+    config_maps: ConfigMaps = attrs.Factory(dict)
 
     @property
     def objects(self) -> list[KubeObject]:
@@ -253,14 +253,14 @@ class _Reader:
     where: str
     """The files that were given, in messages."""
     given: tuple[KubeObject, ...] = ()
-    manifests: list[str] = attrs.field(factory=list)
-    tables: dict[str, str] = attrs.field(factory=dict)
+    manifests: list[str] = attrs.Factory(list)
+    tables: dict[str, str] = attrs.Factory(dict)
     """openb's files, by what they list: nodes or pods."""
-    events: list[Event] = attrs.field(factory=list)
-    operations: list[Operation] = attrs.field(factory=list)
-    times: TraceTimes = attrs.field(factory=TraceTimes)
-    ignored: Counter[str] = attrs.field(factory=Counter)
-    odd: Oddities = attrs.field(factory=Oddities)
+    events: list[Event] = attrs.Factory(list)
+    operations: list[Operation] = attrs.Factory(list)
+    times: TraceTimes = attrs.Factory(TraceTimes)
+    ignored: Counter[str] = attrs.Factory(Counter)
+    odd: Oddities = attrs.Factory(Oddities)
     _piped: bytes = b""
 
     # --- sorting ----------------------------------------------------------------------------------------------------
