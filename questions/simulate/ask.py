@@ -64,7 +64,7 @@ from ...simulation.nodesbyuse import (
 from ...simulation.reasons import about, leading
 from ...simulation.replacements import Replacements
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
-from ...simulation.summary import Summary, Usage, ignored_text, summarise, usages
+from ...simulation.summary import Summary, Usage, summarise, usages
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result, Row, for_reasons, help_for
 from .options import SimulationOptions
@@ -651,7 +651,8 @@ def summary_lines(summary: Summary) -> list[str]:
     if summary.replaced:
         lines[-1] += f"; their controllers created {count_of(summary.replaced, 'new pod')}, tried last"
     others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
-    return [*lines, *ignored_text(others)]
+    ignored = ", ".join(f"{count} {why}" for why, count in others.items())
+    return [*lines, *([f"ignored: {ignored}"] if others else [])]
 
 
 def _who(found: SimulationDocument) -> PodOutcomes:
