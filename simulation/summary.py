@@ -113,12 +113,6 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
     )
 
 
-def ignored_text(ignored: Mapping[str, int]) -> list[str]:
-    """A line on what was ignored, if anything was."""
-    told = ", ".join(f"{count} {why}" for why, count in ignored.items())
-    return [f"ignored: {told}"] if told else []
-
-
 def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
     there = np.flatnonzero(table.has_node)

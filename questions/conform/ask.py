@@ -60,25 +60,21 @@ class ConformResult(Result):
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
-        families, said = _families(self.reports), [Paragraph(line, wraps=False) for line in lines]
+        has_decisions, has_steps = any(one.counts.decisions for one in self.reports), any(one.counts.steps for one in self.reports)
+        entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
+        columns = [
+            Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
+            Column("decisions", "count", forms=DATA), Column("steps", "count", forms=DATA), Column("identical", "count"),
+            Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
+        ]  # fmt: skip
+        rows = []
+        for report in self.reports:
+            first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
+            numbers = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical, one.left_out]
+            rows.append([one.release, one.family, *numbers, first])
+        families = Table("families", columns, rows, noun="family", several="families")
+        said = [Paragraph(line, wraps=False) for line in lines]
         return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
-
-
-def _families(reports: Sequence[FamilyReport]) -> Table:
-    """A row a family."""
-    has_decisions, has_steps = any(one.counts.decisions for one in reports), any(one.counts.steps for one in reports)
-    entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
-    columns = [
-        Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
-        Column("decisions", "count", forms=DATA), Column("steps", "count", forms=DATA), Column("identical", "count"),
-        Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
-    ]  # fmt: skip
-    rows = []
-    for report in reports:
-        first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
-        counts = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical, one.left_out]
-        rows.append([one.release, one.family, *counts, first])
-    return Table("families", columns, rows, noun="family", several="families")
 
 
 def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:

@@ -6,7 +6,7 @@ A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :dat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -46,6 +46,7 @@ from ...api.view import (
 from ...api.words import count_of, short_name
 from ...core.decision.decision import CycleRecord, Decision
 from ...core.decision.verdict import reasons_in
+from ...core.engine import Engine
 from ...core.pods.requests import PODS
 from ...core.pods.template import Template
 from ...simulation.nodesbyuse import (
@@ -63,7 +64,7 @@ from ...simulation.nodesbyuse import (
 from ...simulation.reasons import about, leading
 from ...simulation.replacements import Replacements
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
-from ...simulation.summary import Summary, Usage, ignored_text, summarise, usages
+from ...simulation.summary import Summary, Usage, summarise, usages
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result, Row, for_reasons, help_for
 from .options import SimulationOptions
@@ -216,13 +217,20 @@ class SimulationDocument(ResultDocument, kw_only=True):
 # --- why pods have no node ------------------------------------------------------------------------------------------
 
 
-def unplaced(outcomes: Iterable[Outcome], alone: Callable[[Pod], Mapping[str, int]]) -> tuple[UnplacedPods, ...]:
-    """The pods that find no node by the first reason (see :func:`leading`), that of most pods first; *alone*: the reasons that are."""
+def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
+    """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
     found: dict[str, list[str]] = {}
+    alone: dict[Template, Mapping[str, int]] = {}
     for outcome in outcomes:
-        if outcome.word == "unschedulable":
-            first = next(iter(leading(outcome.reasons, alone(outcome.pod) if len(outcome.reasons) > 1 else {})), "")
-            found.setdefault(first, []).append(outcome.pod.key)
+        if outcome.word != "unschedulable":
+            continue
+        only: Mapping[str, int] = {}
+        if len(outcome.reasons) > 1:  # the reasons that alone keep nodes from the pod; pods of one template share them
+            template = engine.template_of(outcome.pod)
+            if template not in alone:
+                alone[template] = engine.only_reasons(outcome.pod)
+            only = alone[template]
+        found.setdefault(next(iter(leading(outcome.reasons, only)), ""), []).append(outcome.pod.key)
     return tuple(UnplacedPods(reason, tuple(pods)) for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 
@@ -386,25 +394,18 @@ class SimulationRun:
         simulation, options, given, before = self.simulation, self.options, self.given, self._before
         outcomes, engine, wide = simulation.outcomes, given.engine, options.makes("wide")
         uses = self._uses.found() if options.nodes or options.makes("data", "page", "wide") else []
-        evictions = []
+        evictions, shown = list[EvictionRecord](), list[EvictionRecord]()
         for one in simulation.evictions:
-            owner = one.pod.metadata.controller
+            owner, by = one.pod.metadata.controller, outcomes.get(one.by)
             named = f"{owner.kind}/{owner.name}" if owner else None
-            evictions.append((one, EvictionRecord(one.pod.key, one.by, one.node, one.pod.priority, named, one.replacement)))
+            evictions.append(EvictionRecord(one.pod.key, one.by, one.node, one.pod.priority, named, one.replacement))
+            if options.shows(one.pod) or (by is not None and options.shows(by.pod)):
+                shown.append(evictions[-1])
         pods = []
         for outcome in outcomes.values():
             if options.shows(outcome.pod):
                 found = PodRecord.of(simulation, outcome)
                 pods.append(ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if wide else found)
-        reasons: dict[Template, Mapping[str, int]] = {}
-
-        def alone(pod: Pod) -> Mapping[str, int]:
-            """The reasons that alone keep nodes from *pod*, which finds none in the end; pods of one template share them."""
-            template = engine.template_of(pod)
-            if template not in reasons:
-                reasons[template] = engine.only_reasons(pod)
-            return reasons[template]
-
         rejected: Sequence[RefusedPod] | UnsetType = UNSET
         if options.recheck:
             from ...simulation.explain.explain import refused  # it brings in the rules of every release
@@ -416,15 +417,11 @@ class SimulationRun:
             rejected = [RefusedPod(pod.key, pod.spec.node_name, reasons) for pod, reasons in found_now]
         return SimulationResult(
             outcome=SimulationDocument(
-                warnings=(), release=engine.release.version, pods=tuple(pods),
-                evicted=tuple(
-                    record for one, record in evictions
-                    if options.shows(one.pod) or (one.by in outcomes and options.shows(outcomes[one.by].pod))
-                ),
-                reasons=unplaced(outcomes.values(), alone), nodes_by_use_before=before[0], resources_before=before[1],
+                warnings=(), release=engine.release.version, pods=tuple(pods), evicted=tuple(shown),
+                reasons=unplaced(outcomes.values(), engine), nodes_by_use_before=before[0], resources_before=before[1],
                 nodes_by_use=nodes_by_use(engine), summary=summarise(simulation), refused=rejected,
             ),
-            decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
+            decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(evictions),
             uses=tuple(uses), shown_nodes=tuple(
                 NodeRecord(use.node, use.pods, use.resources) for use in uses if not options.nodes or options.matches(use.labels)
             ),
@@ -654,7 +651,8 @@ def summary_lines(summary: Summary) -> list[str]:
     if summary.replaced:
         lines[-1] += f"; their controllers created {count_of(summary.replaced, 'new pod')}, tried last"
     others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
-    return [*lines, *ignored_text(others)]
+    ignored = ", ".join(f"{count} {why}" for why, count in others.items())
+    return [*lines, *([f"ignored: {ignored}"] if others else [])]
 
 
 def _who(found: SimulationDocument) -> PodOutcomes:
