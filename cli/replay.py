@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -16,16 +15,13 @@ from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
-from ..questions.replay.recording import Places, check_places
+from ..questions.replay.recording import Places, Recording, check_places
 from ..simulation.input import SILENT
 from .answering import about, page_of, tell_notices, tell_unread, write_report
+from .commands import Asking
 from .console.output import INTERRUPTED, note, note_lines, warn
 from .opening import Console, reading, settled_for
 from .report.tables import view_lines, width_of
-
-if TYPE_CHECKING:
-    from ..questions.replay.recording import Recording
-    from .commands import Asking
 
 
 def answered(asking: Asking) -> int:
