@@ -126,21 +126,17 @@ def _below(kind: type[Record]) -> Iterator[type[Record]]:
         yield from (each, *_below(each))
 
 
-def _descriptions(kind: type[Record]) -> dict[str, str]:
-    """Field of *kind*, as JSON has it -> the docstring below it, in the source of the class or of one that it extends."""
-    found, names = dict[str, str](), dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
+    """*schema* of what is written, not of what would be read: with each field required that has a default, and described."""
+    fields, told = schema.get("properties", {}), dict[str, str]()
+    # The docstring below a field, in the source of the class or of one that it extends, describes it.
+    names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
     for base in kind.__mro__[: kind.__mro__.index(Record)][::-1]:
         (declared,) = ast.parse(dedent(inspect.getsource(base))).body
         for line, text in pairwise(getattr(declared, "body", ())):
             match line, text:
-                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(told))) if name in names:
-                    found[names[name]] = " ".join(told.split())
-    return found
-
-
-def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
-    """*schema* of what is written, not of what would be read: with each field required that has a default, and described."""
-    fields, told = schema.get("properties", {}), _descriptions(kind)
+                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(said))) if name in names:
+                    told[names[name]] = " ".join(said.split())
     fields = {name: {"description": ""} | field | {"description": told[name]} if name in told else field for name, field in fields.items()}
     needed = [name for name, field in fields.items() if name in schema.get("required", ()) or "default" in field]
     shown = {name: {word: value for word, value in field.items() if word != "default"} for name, field in fields.items()}

@@ -25,7 +25,7 @@ DOCUMENTS = {
     "policy-check-profile": "framework.profilecheck:ProfileCheck",
     "releases": "framework.describe:ReleasesDocument",
     "replay-line": "questions.replay.journal:ReplayLine",
-    "simulate": "simulation.records:SimulationDocument",
+    "simulate": "questions.simulate.ask:SimulationDocument",
     "simulate-line": "core.decision.decision:CycleRecord",
     "sweep": "questions.sweep.ask:SweepDocument",
     "upgrade": "questions.upgrade.upgrade:UpgradeDocument",

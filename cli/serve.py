@@ -87,7 +87,7 @@ def serve(
     with needing_extra("serve", "serve"):
         from ..live.process.process import last_line
         from ..live.scheduler.following import STATUS
-        from ..live.server.app import ServerSite
+        from ..live.server.app import serve_cluster
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server
     from ..framework.releases import is_auto
@@ -109,7 +109,7 @@ def serve(
     if access is not None and is_auto(setup.release):
         setup = asyncio.run(_settled(setup, access, log))
     cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
-    by = run_server(ServerSite(cluster, listening, limits, access, log).serve())
+    by = run_server(serve_cluster(cluster, listening, limits, access, log))
     log.info(last_line(by))
     sys.exit(STATUS[by])
 

@@ -122,11 +122,6 @@ class HttpExtender:
         self.url, self.is_ignorable, self.supports_preemption = config.name, config.ignorable, bool(config.preempt_verb)
         self.managed = frozenset(resource.name for resource in config.managed_resources)
 
-    @property
-    def is_binder(self) -> bool:
-        """Whether it has a bind verb."""
-        return bool(self.config.bind_verb)
-
     def is_interested(self, pod: Pod) -> bool:
         """Whether it manages a resource of *pod*, or has no managed resources."""
         managed = self.managed
@@ -202,7 +197,7 @@ class HttpExtender:
         return Victims(pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url)
 
     def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind *pod* to a node; only for an extender that :attr:`is_binder`. Raises :class:`ExtenderError`."""
+        """Bind *pod* to a node; only for an extender with a bind verb. Raises :class:`ExtenderError`."""
         reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), BindAnswer)
         if reply is not None and reply.error:
             raise ExtenderError(errorf(reply.error))
@@ -220,7 +215,7 @@ class HttpExtender:
 
 def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | None:
     """The extender that binds *pod*; None: the API server does."""
-    return next((extender for extender in extenders if extender.is_binder and extender.is_interested(pod)), None)
+    return next((extender for extender in extenders if extender.config.bind_verb and extender.is_interested(pod)), None)
 
 
 def texts_of(given: Mapping[str, str | None] | None) -> dict[str, str]:

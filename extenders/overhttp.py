@@ -10,10 +10,10 @@ import socket
 import ssl
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
@@ -96,15 +96,11 @@ class PostReply:
     body: bytes = b""
 
 
-class Post(Protocol):
-    """Sends a request to an extender. It may be called from several threads at once."""
+Post: TypeAlias = Callable[[str, bytes, float], PostReply]
+"""Sends a body, which is JSON, to a URL, within seconds; it may be called from several threads at once.
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
-        """The answer to a POST of *body*, which is JSON, within *timeout* seconds.
-
-        Raises :class:`PostError` if there is none; a status other than 200 is an answer.
-        """
-        ...
+Raises :class:`PostError` if there is no answer; a status other than 200 is an answer.
+"""
 
 
 if TYPE_CHECKING:

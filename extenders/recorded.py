@@ -101,19 +101,19 @@ class Replayed:
         try:
             with path.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
-                    made._learn(line, f"{path}, line {number}")
+                    try:
+                        found = json.loads(line)
+                        key, error = (without_user(found["url"]), found["sha256"]), found.get("error")
+                        body = b"" if error is not None else found["answer"].encode("utf-8", "surrogateescape")
+                        said = PostReply(found["status"], body) if error is None else error
+                    except (ValueError, KeyError, TypeError, AttributeError):
+                        where = f"{path}, line {number}"
+                        wanted = "expected url, sha256, and status and answer, or error, got no recorded request"
+                        raise RecordError(f"{where}: {wanted}") from None
+                    made._answers.setdefault(key, []).append(said)
         except (OSError, UnicodeDecodeError) as error:
             raise RecordError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}".lower()) from None
         return made
-
-    def _learn(self, line: str, where: str) -> None:
-        try:
-            found = json.loads(line)
-            key = without_user(found["url"]), found["sha256"]
-            answer = found["error"] if "error" in found else PostReply(found["status"], found["answer"].encode("utf-8", "surrogateescape"))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise RecordError(f"{where}: expected url, sha256, and status and answer, or error, got no recorded request") from None
-        self._answers.setdefault(key, []).append(answer)
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
+from ..api.objects.quantity import Int64
 from ..exceptions import ExtenderError
 
 Json: TypeAlias = Any
 T = TypeVar("T")
 FAULT = "reply: got "
 """What the text of each fault of a reply begins with."""
-Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class NodeItems(msgspec.Struct):

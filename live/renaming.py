@@ -21,12 +21,13 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 import attrs
 
 from ..api import objects as o
+from ..api.controlplane.manifests import metadata_of
 from ..api.objects import KINDS
 from ..api.objects.metadata import Map, OneOf, Part, attributes, json_names
 from ..api.objects.quantity import Quantity
 from ..api.reading.decode import newer
 from ..api.reading.mismatch import Mismatch
-from .client.api import Manifest, metadata_of
+from .client.api import Manifest
 
 _NUMBERS = r"[-+]?\d{1,19}"
 

@@ -11,8 +11,21 @@ from typing import Any
 
 import attrs
 
+from ..api.controlplane.manifests import metadata_of
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from .client.api import DEVICE_KINDS, VERSIONS, Api, ApiError, ListOptions, Manifest, Request, Transport, metadata_of, read_object, resource
+from .client.api import (
+    DEVICE_KINDS,
+    VERSIONS,
+    Api,
+    ApiError,
+    ListOptions,
+    Manifest,
+    ObjectList,
+    Request,
+    Transport,
+    read_object,
+    resource,
+)
 from .client.credentials import Access
 from .client.http import HttpTransport
 
@@ -137,16 +150,17 @@ async def take_snapshot(transport: Transport, needs: Collection[str] = (), allow
     :class:`~.client.api.TransportError` and what the transport raises.
     """
     api = Api(transport)
-    found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))
-    parts = dict(zip(VERSIONS, found, strict=True))
-    refused = {kind: part.refusal for kind, part in parts.items() if part.refusal}
-    check_rights({kind: part.items for kind, part in parts.items()}, refused, needs, allowed)
-    kubelets = [version for node in parts["Node"].items for version in _values(node, "status", "nodeInfo", "kubeletVersion")]
+    found = dict(zip(VERSIONS, await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS)), strict=True))
+    refused = {kind: part for kind, part in found.items() if isinstance(part, str) and part}
+    lists = {kind: part for kind, part in found.items() if not isinstance(part, str)}
+    items = {kind: part.items for kind, part in lists.items()}
+    check_rights(items, refused, needs, allowed)
+    kubelets = [version for node in items.get("Node", ()) for version in _values(node, "status", "nodeInfo", "kubeletVersion")]
     is_said = any(version and isinstance(version, str) for version in kubelets)
     return ClusterSnapshot(
         server_version="" if is_said else await server_version(transport),
-        items=tuple(item for part in parts.values() for item in part.items),
-        versions={kind: part.version for kind, part in parts.items() if part.version},
+        items=tuple(item for listed in items.values() for item in listed),
+        versions={kind: part.resource_version for kind, part in lists.items() if part.resource_version},
         notes=tuple(f"{kind}: may not be listed, so it is as if there were none: {text}" for kind, text in refused.items()),
     )
 
@@ -158,16 +172,8 @@ async def server_version(transport: Transport) -> str:
     return version if isinstance(version, str) else ""
 
 
-@attrs.frozen
-class _Part:
-    items: tuple[Manifest, ...] = ()
-    version: str = ""
-    refusal: str = ""
-    """What the server said, where the kind may not be listed."""
-
-
-async def _listed(api: Api, kind: str) -> _Part:
-    """All objects of a kind, in the newest version of the API that has it."""
+async def _listed(api: Api, kind: str) -> ObjectList | str:
+    """All objects of a kind, in the newest version of the API that has it; else what the server said, where it may not be listed."""
     refusal = ""
     for group_version in VERSIONS[kind]:
         options = ListOptions(field_selector=UNFINISHED if kind == "Pod" else "")
@@ -186,5 +192,5 @@ async def _listed(api: Api, kind: str) -> _Part:
             metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
             named = {"apiVersion": group_version, "kind": kind}
             items.append({**named, **item, **named, "metadata": metadata})
-        return _Part(tuple(items), found.resource_version)
-    return _Part(refusal=" ".join(refusal.split()))
+        return attrs.evolve(found, items=items)
+    return " ".join(refusal.split())

@@ -30,7 +30,7 @@ def general_predicates(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go GeneralPredicates.
     """
-    parts = pod.notes.get(_ASKED)
+    parts: tuple[Predicate, ...] | None = pod.notes.get(_ASKED)
     if parts is None:
         parts = pod.notes[_ASKED] = tuple(part for part in PARTS if part.concerns(pod))
     if len(parts) == 1:

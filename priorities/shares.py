@@ -39,7 +39,7 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is asked for again."""
-    asked = pod.notes.get(_ASKED)
+    asked: Ints | None = pod.notes.get(_ASKED)
     if asked is None:
         asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
     if nodes.rows is not None:

@@ -16,13 +16,13 @@ Row: TypeAlias = dict[str, Any]
 NOTHING_TRIED = "No pod is pending, so nothing was tried"
 
 
-def for_reasons(counts: Mapping[str, int], most: int = 3) -> str:
-    """For what pods have no place, reason -> pods: the *most* frequent ones, and how many pods have others."""
+def for_reasons(counts: Mapping[str, int]) -> str:
+    """For what pods have no place, reason -> pods: the three most frequent ones, and how many pods have others."""
     ordered = sorted(counts.items(), key=lambda one: -one[1])
-    parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:most]]
+    parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:3]]
     if len(ordered) == 1:
         return f"{'all ' if ordered[0][1] > 1 else ''}because of {phrase(*ordered[0])}"
-    rest = sum(pods for _, pods in ordered[most:])
+    rest = sum(pods for _, pods in ordered[3:])
     return ", ".join([*parts, *([f"{rest:,} for other reasons"] if rest else [])])
 
 

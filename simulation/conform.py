@@ -35,7 +35,7 @@ from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, r
 from ..framework.config.defaults import GROUP
 from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
-from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
+from ..framework.releases import FRAMEWORK_RELEASES, find_any_release, framework_release
 from .queuescripts import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
 
 ALL_RELEASES = tuple(BY_VERSION)
@@ -61,7 +61,7 @@ def _configured(release: Release, config: Mapping[str, Any], options: Mapping[st
     """What the configuration of a case says: rules, or profiles of plugins."""
     gates, percentage = config.get("featureGates"), config.get("percentageOfNodesToScore", 0)
     weight = config.get("hardPodAffinitySymmetricWeight", 1)
-    if release.version not in FRAMEWORK_RELEASES:
+    if framework_release(release.version) is None:
         wanted = {
             "gates": gates or {}, "policy": config.get("policy"), "provider": config.get("provider") or "DefaultProvider",
             "hard_pod_affinity_weight": weight, "percentage": percentage, "preemption": config.get("preemption", True),

@@ -50,16 +50,6 @@ class Allowance:
     def __attrs_post_init__(self) -> None:
         self.lowest = self.left
 
-    @property
-    def refusal(self) -> str | None:
-        """Why no pod of it may be evicted now; None if one may."""
-        if self.left > 0:
-            return None
-        if not self.allowed:
-            return f"PodDisruptionBudget {self.key} allows no disruption"
-        return f"PodDisruptionBudget {self.key} allows {self.allowed} at a time, and none any more: pods of it left and are not made again"
-
-
 def _number(wanted: IntOrString | None, whole: int) -> int:
     """A number, or a share of *whole*, rounded up; what is neither counts as all."""
     digits = (text := str(wanted)).removesuffix("%")
@@ -116,7 +106,12 @@ class Budgets:
         found = self.over(pod)
         if len(found) > 1:
             return f"{SEVERAL} ({', '.join(one.key for one in found)})"
-        return found[0].refusal if found else None
+        if not found or found[0].left > 0:
+            return None
+        one = found[0]
+        if not one.allowed:
+            return f"PodDisruptionBudget {one.key} allows no disruption"
+        return f"PodDisruptionBudget {one.key} allows {one.allowed} at a time, and none any more: pods of it left and are not made again"
 
     def take(self, pod: Pod, count: int = 1) -> None:
         """*pod* is disrupted; with *count* -1 that is undone."""

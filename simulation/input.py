@@ -91,7 +91,7 @@ class Input:
 
     def with_pods(self, pods: Sequence[Pod]) -> Input:
         """The same, with what the release does not read of *pods*, which are to come."""
-        return attrs.evolve(self, scenario=with_pod_notices(self.scenario, [self.engine.algorithm], pods)).checked()
+        return attrs.evolve(self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)).checked()
 
     def load(self, path: str | os.PathLike[str], raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
         """A file that is read besides the cluster, as the cluster was."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import attrs
 import numpy as np
 
 from ..api.meaning.labels import ZONES
+from ..api.objects import Node
 from ..api.record import Count, Meta, Record, derive, says
 from ..api.view import DATA, PAGE, REST, TEXT, WIDE, Amount, Column, Table, kind_of
 from ..api.words import Figure, percent, rounded, short_name
@@ -168,11 +169,6 @@ class NodeUse:
     pods: PodPlaces
     resources: Mapping[str, ResourceUse]
 
-    def record(self) -> NodeRecord:
-        """As data."""
-        return NodeRecord(self.node, self.pods, self.resources)
-
-
 @attrs.define(eq=False, repr=False)
 class NodeUses:
     """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
@@ -251,14 +247,7 @@ MOST_VALUES = 40
 """A label with more values says little about groups of nodes."""
 
 
-class Labelled(Protocol):
-    """A node, or what is known of one."""
-
-    @property
-    def labels(self) -> Mapping[str, str]: ...
-
-
-def labels_of(nodes: Sequence[Labelled], most: int | None = None) -> dict[str, list[str]]:
+def labels_of(nodes: Sequence[Node | NodeUse], most: int | None = None) -> dict[str, list[str]]:
     """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first.
 
     *most*: how many values a label may have, by default fewer than there are nodes.

@@ -379,10 +379,9 @@ def with_release_notices(
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
 
 
-def with_pod_notices(scenario: Scenario, algorithms: Sequence[Algorithm], pods: Sequence[Pod]) -> Scenario:
-    """*scenario* with warnings of what each of *algorithms* does not read of *pods*, which are to come."""
-    found = [notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, pods)] if pods else []
-    found += [notice for algorithm in algorithms for notice in _published(algorithm, scenario.objects, pods)]
+def with_pod_notices(scenario: Scenario, algorithm: Algorithm, pods: Sequence[Pod]) -> Scenario:
+    """*scenario* with warnings of what *algorithm* does not read of *pods*, which are to come."""
+    found = [*(release_notices(algorithm, scenario.objects, pods) if pods else ()), *_published(algorithm, scenario.objects, pods)]
     return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *found])))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -82,7 +82,6 @@ class Files:
         *,
         defaults: bool = True,
         strict_fields: bool = False,
-        stdin: IO[Any] | None = None,
         keeps_manifests: bool = False,
         edits: Iterable[str] = (),
     ) -> Files:
@@ -94,7 +93,7 @@ class Files:
         Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError` for edits.
         """
         parsed, where = parsed_edits(edits, defaults), named(paths)
-        read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)
+        read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, keeps_manifests=keeps_manifests)
         if parsed is None:
             return cls(read, defaults, where=where)
         (loaded,), edited = parsed.of_loaded([read])

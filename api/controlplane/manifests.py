@@ -31,7 +31,7 @@ def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[No
         if not name and prefix:
             numbers[kind, namespace, prefix] += 1
             name = f"{prefix}{numbers[kind, namespace, prefix]}"
-            manifest = {**manifest, "metadata": {**_metadata(manifest), "name": name}}
+            manifest = {**manifest, "metadata": {**metadata_of(manifest), "name": name}}
         identity = kind, namespace, name
         if identity in found and kind not in KINDS:  # of kinds that become objects, loading has said so
             twice[identity] = None
@@ -41,14 +41,14 @@ def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[No
 
 def identity_of(manifest: Manifest) -> Identity:
     """Kind, namespace and name of a manifest; no name is an empty one."""
-    metadata = _metadata(manifest)
+    metadata = metadata_of(manifest)
     namespace, name = (value if isinstance(value, str) else "" for value in (metadata.get("namespace"), metadata.get("name")))
     return str(manifest.get("kind", "")), namespace or "default", name
 
 
 def prefix_of(manifest: Manifest, where: object) -> str:
     """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where* for one without any name."""
-    metadata = _metadata(manifest)
+    metadata = metadata_of(manifest)
     found = metadata.get("generateName")
     prefix = found if isinstance(found, str) else ""
     if not prefix and metadata.get("name") in (None, ""):
@@ -56,6 +56,7 @@ def prefix_of(manifest: Manifest, where: object) -> str:
     return prefix
 
 
-def _metadata(manifest: Manifest) -> Mapping[str, Any]:
+def metadata_of(manifest: Manifest) -> Mapping[str, Any]:
+    """The metadata of a manifest or a list."""
     metadata = manifest.get("metadata")
     return metadata if isinstance(metadata, Mapping) else {}

@@ -88,7 +88,12 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
     for name in sorted(names):
         by_end.setdefault(name.rpartition("/")[2], name)
     for pod in waiting if nodes else ():
-        for key in dict.fromkeys(key for key in _hard_keys(pod) if key not in keys):
+        # The topology keys of the pod's hard constraints.
+        hard = [one.topology_key for one in pod.spec.topology_spread_constraints if one.when_unsatisfiable == "DoNotSchedule"]
+        affinity = pod.spec.affinity
+        for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
+            hard += [term.topology_key for term in (part.required if part is not None else ())]
+        for key in dict.fromkeys(key for key in hard if key not in keys):
             yield Notice(f"Pod {pod.key}", NO_DOMAIN.format(key))
         images = [one.image for one in pod.spec.containers if one.image and by_end]
         # As they are compared: with the tag latest where they have none.
@@ -96,14 +101,6 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
             other = by_end.get(image.rpartition("/")[2], "")
             if image not in names and (other.endswith(f"/{image}") or image.endswith(f"/{other}")):
                 yield Notice(f"Pod {pod.key}", OTHER_NAME.format(image, other))
-
-
-def _hard_keys(pod: Pod) -> Iterator[str]:
-    """The topology keys of the pod's hard constraints."""
-    yield from (one.topology_key for one in pod.spec.topology_spread_constraints if one.when_unsatisfiable == "DoNotSchedule")
-    affinity = pod.spec.affinity
-    for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
-        yield from (term.topology_key for term in (part.required if part is not None else ()))
 
 
 def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True) -> Iterator[str]:

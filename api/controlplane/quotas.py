@@ -119,7 +119,7 @@ def is_best_effort(pod: Pod) -> bool:
     """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     amounts = (found.get(name) for one in containers for found in (one.requests, one.limits) for name in ("cpu", "memory"))
-    return not any(quantity is not None and quantity.sign > 0 for quantity in amounts)
+    return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
 
 
 def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:

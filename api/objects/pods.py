@@ -174,12 +174,6 @@ class Volume(VolumeSource):
         """The template of the claim of a generic ephemeral volume."""
         return None if self.ephemeral_source is None else self.ephemeral_source.volume_claim_template
 
-    @property
-    def as_rules_see(self) -> Volume:
-        """The volume with what rules read of it, where they read any of it."""
-        # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not in that of a claim.
-        return self if _SOURCES(self) != _NO_SOURCES else Volume(claim=self.claim)
-
 
 _SOURCES = attrgetter("ephemeral_source", "image", *VolumeSource.__struct_fields__)
 _NO_SOURCES = _SOURCES(Volume())
@@ -226,12 +220,18 @@ class PodSpec(Part):
     @property
     def rule_volumes(self) -> tuple[Volume, ...]:
         """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which no rule reads."""
-        read = [volume for volume in self.volumes if volume.claim is not None or _SOURCES(volume) != _NO_SOURCES]
-        return tuple([volume.as_rules_see for volume in read]) if read else ()
+        read = []
+        for volume in self.volumes:
+            # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not in that of a claim.
+            if _SOURCES(volume) != _NO_SOURCES:
+                read.append(volume)
+            elif volume.claim is not None:
+                read.append(Volume(claim=volume.claim))
+        return tuple(read)
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""
-        return replace(self, node_name=node_name)
+        return self if node_name == self.node_name else replace(self, node_name=node_name)
 
 
 class ContainerStatus(HashedPart):

@@ -121,15 +121,6 @@ class Quantity:
         """
         return self._text or str(self)
 
-    @property
-    def is_zero(self) -> bool:
-        return self.nanos == 0
-
-    @property
-    def sign(self) -> int:
-        """-1, 0 or 1."""
-        return (self.nanos > 0) - (self.nanos < 0)
-
     def value(self) -> int:
         """The amount rounded away from zero to a whole number, an int64; see :meth:`milli_value` for what does not fit."""
         return self._at_scale(0)

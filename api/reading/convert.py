@@ -156,7 +156,7 @@ def pod_of_texts(parts: Parts) -> o.Pod | None:
     if known is None or not known.is_plain or not known.is_strict:
         return None
     metadata, status = _part(o.ObjectMeta, parts.get("metadata")), _part(o.PodStatus, parts.get("status"))
-    return None if metadata is None or status is None else shared(o.Pod(metadata=metadata, spec=_on(known.spec, node), status=status))
+    return None if metadata is None or status is None else shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
 
 
 def _part(kind: type[V], text: Raw | None) -> V | None:
@@ -184,11 +184,7 @@ def spec_of(document: Any, strict: bool) -> o.PodSpec | None:
         known, node = _spec_in(encoded(document)) if type(document) is dict else (None, "")
     except UNREADABLE:
         return None
-    return _on(known.spec, node) if known is not None and (known.is_strict or not strict) else None
-
-
-def _on(spec: o.PodSpec, node: str) -> o.PodSpec:
-    return spec.on(node) if node else spec
+    return known.spec.on(node) if known is not None and (known.is_strict or not strict) else None
 
 
 def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 import attrs
 
@@ -11,7 +10,6 @@ from ...api.objects import PersistentVolumeClaim, Pod, Volume
 from ..release import Gates, VolumeCells
 
 T = TypeVar("T")
-D = TypeVar("D")
 
 
 # Without ``unsafe_hash`` a type checker does not take a slot for Hashable: it checks the value's type. The hash is that of ``object``.
@@ -26,50 +24,8 @@ class StateKey(Generic[T]):
     name: str
 
 
-class CycleState(dict[Any, Any]):
-    """A dict in which each :class:`StateKey` has a value of the slot's own type; a user's own rule or plugin may have any other key.
-
-    The types are for type checkers alone: at run time the methods are those of ``dict``.
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"<CycleState: {len(self)}>"
-
-    if TYPE_CHECKING:
-
-        @overload
-        def get(self, key: StateKey[T], default: None = None, /) -> T | None: ...
-        @overload
-        def get(self, key: StateKey[T], default: T, /) -> T: ...
-        @overload
-        def get(self, key: StateKey[T], default: D, /) -> T | D: ...
-        @overload
-        def get(self, key: Hashable, default: Any = None, /) -> Any: ...
-        def get(self, key: Any, default: Any = None, /) -> Any: ...
-
-        @overload
-        def __getitem__(self, key: StateKey[T], /) -> T: ...
-        @overload
-        def __getitem__(self, key: Hashable, /) -> Any: ...
-        def __getitem__(self, key: Any, /) -> Any: ...
-
-        @overload
-        def __setitem__(self, key: StateKey[T], value: T, /) -> None: ...
-        @overload
-        def __setitem__(self, key: Hashable, value: Any, /) -> None: ...
-        def __setitem__(self, key: Any, value: Any, /) -> None: ...
-
-        @overload
-        def setdefault(self, key: StateKey[T | None], default: None = None, /) -> T | None: ...
-        @overload
-        def setdefault(self, key: StateKey[T], default: T, /) -> T: ...
-        @overload
-        def setdefault(self, key: Hashable, default: Any = None, /) -> Any: ...
-        def setdefault(self, key: Any, default: Any = None, /) -> Any: ...
-
-        def __contains__(self, key: object, /) -> bool: ...
+CycleState = dict[Any, Any]
+"""What was worked out, by :class:`StateKey`; a user's own rule or plugin may take any other key."""
 
 
 def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:

@@ -153,7 +153,8 @@ def unreadable(template: Template, role: str) -> str | None:
     notes, slot = template.notes, _UNREADABLE[role]
     if slot not in notes:
         notes[slot] = next(_errors(template, role), None)
-    return notes[slot]
+    found: str | None = notes[slot]
+    return found
 
 
 def _errors(template: Template, role: str) -> Iterator[str]:

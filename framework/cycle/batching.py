@@ -130,7 +130,8 @@ class Signer:
         if self.slot not in pod.notes:
             parts = tuple(SIGNERS[plugin.name](plugin, pod) for plugin in self.plugins)
             pod.notes[self.slot] = None if UNSIGNED in parts else parts
-        return pod.notes[self.slot]
+        found: Hashable = pod.notes[self.slot]
+        return found
 
     def sign(self, cycle: FrameworkCycle) -> Hashable:
         """The signature of the pod of *cycle*; None: it has none."""

@@ -83,10 +83,11 @@ def _ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
 def ask_once(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     """The answer of *plugin* to the pod's template; it runs once for a template."""
     notes = cycle.template.notes
-    slot: StateKey[PreFilterResult | Status | None] = plugin.pre_filter_slot
+    slot = plugin.pre_filter_slot
     if slot not in notes:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
-    return notes[slot]
+    found: PreFilterResult | Status | None = notes[slot]
+    return found
 
 
 def _refusal(plugin: Any, status: Status, cells: FrameworkCells, pod: str) -> Status:

@@ -371,7 +371,7 @@ def _asked(pod: Template, resource: str) -> int:
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
     if names != (CPU, MEMORY):
         return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
-    asked = pod.notes.get(_REALLY_ASKED)
+    asked: Ints | None = pod.notes.get(_REALLY_ASKED)
     if asked is None:
         asked = pod.notes[_REALLY_ASKED] = np.array([[_asked(pod, CPU)], [_asked(pod, MEMORY)]], np.int64)
     return nodes.requesteds(names) + asked

@@ -160,7 +160,8 @@ class PodTopologySpread(Plugin):
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
         if nodes.rows is None or self.domains_slot not in cycle.notes:
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
-        return cycle.notes[self.domains_slot]
+        found: dict[Constraints, Domains] = cycle.notes[self.domains_slot]
+        return found
 
     # --- soft constraints -------------------------------------------------------------------------------------------
 
@@ -195,7 +196,7 @@ class PodTopologySpread(Plugin):
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack a topology key."""
-        soft = cycle.notes[self.soft_slot]
+        soft: SoftCounts | None = cycle.notes[self.soft_slot]
         if soft is None:
             return self._idle(nodes)
         judged = soft.judged(nodes)
@@ -252,7 +253,8 @@ class PodTopologySpread(Plugin):
                     known = pod.notes[self.indexes_slot] = at, made
                 counted = known[1].counted(pod, cycle.table)
             cycle.notes[self.counted_slot] = counted
-        return cycle.notes[self.counted_slot]
+        found: SoftCounts | None = cycle.notes[self.counted_slot]
+        return found
 
     def _column(self, pod: Template, cycle: Cycle) -> NodeColumn[Any] | None:
         soft = self._counted(pod, cycle)

@@ -14,13 +14,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
 import msgspec
 
+from ...api.controlplane.manifests import metadata_of
 from ...api.meaning.durations import duration_text
+from ...api.objects.quantity import Int32
 from ...api.wire.ownfields import compact_json
 from ...exceptions import KubeclassicError
 
@@ -247,7 +249,6 @@ PODS, NODES = resource("Pod"), resource("Node")
 Manifest = dict[str, Any]
 A = TypeVar("A", Response, Response | Stream)
 MOST_TEXT = 500
-Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
 class StatusCause(msgspec.Struct):
@@ -292,13 +293,6 @@ class ApiError(KubeclassicError):
         """A resourceVersion or continue token is too old. Servers up to 1.17 say Gone."""
         return self.reason in ("Expired", "Gone")
 
-    @property
-    def is_version_too_large(self) -> bool:
-        """A resourceVersion is one that the server has not reached yet."""
-        text = "Too large resource version"
-        named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == text for cause in self.causes)
-        return named or (self.reason == "Timeout" and text in self.message)
-
 
 @attrs.frozen
 class WatchEvent:
@@ -315,12 +309,6 @@ def read_object(body: bytes) -> Manifest | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def metadata_of(found: Mapping[str, Any]) -> Manifest:
-    """The metadata of an object or a list."""
-    metadata = found.get("metadata")
-    return metadata if isinstance(metadata, dict) else {}
 
 
 def error_of(answer: Response) -> ApiError:
@@ -366,7 +354,7 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
 WAIT_AFTER_ERROR = 1.0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Retries:
     """What one generation of clients sends again.
 

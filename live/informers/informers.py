@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import attrs
 from msgspec.structs import replace
 
+from ...api.controlplane.manifests import metadata_of
 from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
 from ...core.release import ClientCells, Release
@@ -40,7 +41,6 @@ from ..client.api import (
     WatchEvent,
     WatchOptions,
     loop_time,
-    metadata_of,
     resource,
 )
 
@@ -140,7 +140,7 @@ class Store:
 
 def _key(manifest: Manifest) -> str:
     """``namespace/name``, or ``name`` without a namespace."""
-    metadata: dict[str, Any] = metadata_of(manifest)
+    metadata = metadata_of(manifest)
     namespace, name = metadata.get("namespace"), metadata.get("name")
     return f"{namespace}/{name}" if namespace else str(name)
 
@@ -151,6 +151,7 @@ SHORT = 1.0
 """A watch that ends within these seconds, without an event, has failed."""
 LONGEST_SILENCE = 150.0
 """Seconds without a bookmark after which a server is taken for one that is away: it sends one a minute."""
+TOO_LARGE = "Too large resource version"
 ABSENT_PAUSE = 60.0
 """Seconds between two looks whether the server has the resource by now."""
 
@@ -248,7 +249,10 @@ class Reflector:
         try:
             found = await self.api.list(self.resource, options)
         except ApiError as error:
-            if not relists or not (error.is_expired or error.is_version_too_large):
+            # A resourceVersion is too old, or one that the server has not reached yet.
+            named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == TOO_LARGE for cause in error.causes)
+            is_too_large = named or (error.reason == "Timeout" and TOO_LARGE in error.message)
+            if not relists or not (error.is_expired or is_too_large):
                 raise
             self._is_unavailable = True
             found = await self.api.list(self.resource, attrs.evolve(options, resource_version=""))

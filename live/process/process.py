@@ -150,9 +150,9 @@ class Process:
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
-            client = self.settings.client
+            rate = self.settings.qps, self.settings.burst
             # Each has a client of its own, with a limit of its own.
-            scheduling, telling = (ClientTransport(self.link, self._answered, client.qps, client.burst) for _ in range(2))
+            scheduling, telling = (ClientTransport(self.link, self._answered, *rate) for _ in range(2))
             dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
             events = None if self.is_dry else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
             self._assemble(scheduling, events)

@@ -33,8 +33,10 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
+from ...api.controlplane.manifests import metadata_of
+from ...api.objects.quantity import Int32
 from ...exceptions import KubeclassicError
-from ..client.api import NOT_THERE, Api, ApiError, Int32, Retries, Transport, TransportError, loop_time, metadata_of, resource
+from ..client.api import NOT_THERE, Api, ApiError, Retries, Transport, TransportError, loop_time, resource
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import WARNING, Log
@@ -77,9 +79,14 @@ class LeaseLock:
         """``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
-    async def read(self) -> LeaseRecord:
-        """What the lock says now."""
-        await self._ask("GET", self.name)
+    async def read(self) -> LeaseRecord | None:
+        """What the lock says now; None: there is none."""
+        try:
+            await self._ask("GET", self.name)
+        except ApiError as error:
+            if error.status == NOT_THERE:
+                return None
+            raise
         try:
             given = dict(self._found.get("spec") or {})
             return msgspec.convert({key: value for key, value in given.items() if value is not None}, LeaseRecord)
@@ -116,7 +123,7 @@ class LeaderLostError(KubeclassicError):
     """This replica led, and could not renew its lease in time."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class LeaseTimes:
     """How long things take, in seconds."""
 
@@ -263,7 +270,8 @@ class Elector:
             try:
                 await self.lock.update(record)
             except ApiError:
-                if (await self.lock.read()).holder_identity != self.identity:
+                found = await self.lock.read()
+                if found is not None and found.holder_identity != self.identity:
                     return
                 await self.lock.update(record)
         except (ApiError, TransportError) as error:
@@ -278,41 +286,31 @@ class Elector:
 
     async def attempt(self) -> bool:
         """Try once to get the lock, or to renew it; whether it worked."""
-        start = loop_time()
-        try:
-            record = await self._write(start)
-        except (ApiError, TransportError) as error:
-            self.log.news(str(error), WARNING)
-            return False
-        if record is None:
-            self.log.news(f"lock is held by {self.leader} and has not yet expired")
-            return False
-        self._know(record)
-        self._renewed_at = start
-        return True
-
-    async def _write(self, start: float) -> LeaseRecord | None:
-        """Write the lock; None if another one holds it."""
-        now = self._date()
+        start, now = loop_time(), self._date()
         mine = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
         try:
             old = await self.lock.read()
-        except ApiError as error:
-            if error.status != NOT_THERE:
-                raise
-            await self.lock.create(mine)
-            return mine
-        if old != self._seen:
-            self._seen = old
-            self._know(old)
-        if self.has_lock:
-            mine = replace(mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions)
-        elif old.holder_identity and self._known_since + old.lease_duration_seconds > start:
-            return None  # It names another holder, and has changed within the time that it says itself.
-        else:
-            mine = replace(mine, lease_transitions=old.lease_transitions + 1)
-        await self.lock.update(mine)
-        return mine
+            if old is None:
+                await self.lock.create(mine)
+            else:
+                if old != self._seen:
+                    self._seen = old
+                    self._know(old)
+                if self.has_lock:
+                    mine = replace(mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions)
+                elif old.holder_identity and self._known_since + old.lease_duration_seconds > start:
+                    # It names another holder, and has changed within the time that it says itself.
+                    self.log.news(f"lock is held by {self.leader} and has not yet expired")
+                    return False
+                else:
+                    mine = replace(mine, lease_transitions=old.lease_transitions + 1)
+                await self.lock.update(mine)
+        except (ApiError, TransportError) as error:
+            self.log.news(str(error), WARNING)
+            return False
+        self._know(mine)
+        self._renewed_at = start
+        return True
 
     def _know(self, record: LeaseRecord) -> None:
         self._known, self._known_since = record, loop_time()

@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 import attrs
 import msgspec
-from msgspec.structs import replace
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api, ApiError, Transport, TransportError, resource
+from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, TransportError, resource
 
 EVENTS = resource("Event")
+_NAMES = ("kind", "namespace", "name", "uid", "apiVersion")
 LOOK = 0.01
 """Seconds between two looks whether all is sent."""
 MOST_WAITING = 1000
@@ -50,24 +50,6 @@ class Recorder:
         """Record what happened to *about*. *type* is ``Normal`` or ``Warning``."""
 
 
-class CoreEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One event as JSON has it."""
-
-    kind: str = "Event"
-    api_version: str = "v1"
-    metadata: dict[str, str]
-    involved_object: Reference
-    reason: str
-    message: str
-    source: dict[str, str]
-    first_timestamp: str
-    last_timestamp: str
-    count: int = 1
-    type: str
-    reporting_component: str
-    reporting_instance: str = ""
-
-
 def in_seconds(time: float) -> str:
     """A time as the API writes it: in whole seconds, the rest cut off."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -85,8 +67,8 @@ class Events(Recorder):
     wall: Callable[[], float] = time.time
     component: str = ""
     """In whose name they are."""
-    _known: OrderedDict[object, CoreEvent] = attrs.Factory(OrderedDict)
-    _waiting: deque[CoreEvent] = attrs.Factory(deque)
+    _known: OrderedDict[object, Manifest] = attrs.Factory(OrderedDict)
+    _waiting: deque[Manifest] = attrs.Factory(deque)
     _awake: asyncio.Event = attrs.Factory(asyncio.Event)
     _last_name: int = 0
     _is_sending: bool = False
@@ -111,10 +93,11 @@ class Events(Recorder):
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
         self._last_name = max(self._last_name + 1, round(now * 1e9))
         metadata, told = {"name": f"{about.name}.{self._last_name:x}", "namespace": about.namespace or "default"}, in_seconds(now)
-        self._waiting.append(CoreEvent(
-            metadata=metadata, involved_object=about, type=type, reason=reason, message=text, source={"component": self.component},
-            reporting_component=self.component, first_timestamp=told, last_timestamp=told,
-        ))  # fmt: skip
+        self._waiting.append({
+            "kind": "Event", "apiVersion": "v1", "metadata": metadata, "involvedObject": msgspec.to_builtins(about), "reason": reason,
+            "message": text, "source": {"component": self.component}, "firstTimestamp": told, "lastTimestamp": told, "count": 1,
+            "type": type, "reportingComponent": self.component, "reportingInstance": "",
+        })  # fmt: skip
         self._awake.set()
 
     async def run(self) -> None:
@@ -124,12 +107,12 @@ class Events(Recorder):
             self._awake.clear()
             while self._waiting:
                 event, self._is_sending = self._waiting.popleft(), True
-                about = event.involved_object
+                about = event["involvedObject"]
                 # An event equal to one that was sent before is that one with a higher count.
-                key = event.reporting_component, replace(about, resource_version=""), event.type, event.reason, event.message
+                key = *(about.get(name) for name in _NAMES), *(event[name] for name in ("type", "reason", "message"))
                 known = self._known.pop(key, None)
                 if known is not None:
-                    event = replace(event, metadata=known.metadata, first_timestamp=known.first_timestamp, count=known.count + 1)
+                    event |= {"metadata": known["metadata"], "firstTimestamp": known["firstTimestamp"], "count": known["count"] + 1}
                 self._known[key] = event
                 if len(self._known) > MOST_REMEMBERED:
                     self._known.popitem(last=False)
@@ -139,7 +122,8 @@ class Events(Recorder):
                     if left:
                         await asyncio.sleep(PAUSE)
                 else:
-                    self.say(f"Unable to write event '{event.reason}' of {about.namespace}/{about.name} (retry limit exceeded!)")
+                    what = f"'{event['reason']}' of {about.get('namespace', '')}/{about['name']}"
+                    self.say(f"Unable to write event {what} (retry limit exceeded!)")
                 self._is_sending = False
             self._is_dropping = False
 
@@ -151,19 +135,19 @@ class Events(Recorder):
             await asyncio.sleep(LOOK)
         return left
 
-    async def _is_answered(self, event: CoreEvent) -> bool:
+    async def _is_answered(self, event: Manifest) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""
-        ask, (name, namespace) = Api(self.transport).ask, event.metadata.values()
+        ask, (name, namespace) = Api(self.transport).ask, event["metadata"].values()
         try:
-            if event.count > 1:
-                changes = {"count": event.count, "lastTimestamp": event.last_timestamp, "message": event.message}
+            if event["count"] > 1:
+                changes = {name: event[name] for name in ("count", "lastTimestamp", "message")}
                 try:
                     await ask("PATCH", EVENTS, namespace, name, body=changes)
                     return True
                 except ApiError as error:
                     if error.status != NOT_THERE:
                         raise
-            await ask("POST", EVENTS, namespace, "", body=msgspec.to_builtins(event))
+            await ask("POST", EVENTS, namespace, "", body=event)
         except TransportError as error:
             self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
             return False

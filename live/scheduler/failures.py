@@ -11,7 +11,6 @@ pkg/scheduler/framework/preemption/preemption.go.
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -36,18 +35,10 @@ IN_CACHE = "is in the cache, so can't be assumed"
 
 
 @attrs.define(eq=False)
-class Consequences(ABC):
-    """What a generation of schedulers writes after a failure. The methods are as :class:`~...core.driver.Driver` has them."""
+class Consequences:
+    """What follows for others; the two generations of schedulers write the rest, as :class:`~...core.driver.Driver` has it."""
 
     state: LiveState
-
-    @abstractmethod
-    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None) -> None:
-        """The pod is queued again; an event and a condition say why."""
-
-    @abstractmethod
-    async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
-        """Victims leave, and nominations end."""
 
     def say(self, victim: Pod, preemptor: Pod, node_name: str) -> None:
         """Tell *victim* that it is preempted."""

@@ -45,7 +45,7 @@ def _number(value: Any) -> float:
 Seconds: TypeAlias = Annotated[float, ReadBy(duration)]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class LeaderElection:
     """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
 
@@ -60,7 +60,7 @@ class LeaderElection:
     resource_namespace: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ClientConnection:
     """The key ``clientConnection``."""
 
@@ -71,7 +71,7 @@ class ClientConnection:
     burst: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Surroundings:
     """What a configuration says about all that is not scheduling."""
 
@@ -147,18 +147,7 @@ def _wrong(name: str, got: str, wanted: str) -> FlagError:
 # --- what they mean -------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class ClientSettings:
-    """How the API server is reached."""
-
-    kubeconfig: str = ""
-    """Empty: as a pod of the cluster."""
-    master: str = ""
-    qps: float = 50.0
-    burst: int = 100
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ElectionSettings:
     """Which Lease names the leader."""
 
@@ -178,13 +167,17 @@ class Listener:
     key: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class RunSettings:
     """All that a live scheduler is started with, but for what its configuration says about scheduling."""
 
     config: str = ""
     """The file of the configuration; empty: the defaults."""
-    client: ClientSettings = ClientSettings()
+    kubeconfig: str = ""
+    """How the API server is reached; empty: as a pod of the cluster."""
+    master: str = ""
+    qps: float = 50.0
+    burst: int = 100
     election: ElectionSettings | None = None
     """None: no leader is elected."""
     listeners: tuple[Listener, ...] = ()
@@ -207,12 +200,10 @@ def read_settings(
         raise _wrong("logging-format", form, " or ".join(FORMS))
     return RunSettings(
         config=str(config or ""),
-        client=ClientSettings(
-            kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
-            master=flags.of("master", ""),
-            qps=flags.of("kube-api-qps", connection.qps or 50.0),
-            burst=flags.of("kube-api-burst", connection.burst or 100),
-        ),
+        kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
+        master=flags.of("master", ""),
+        qps=flags.of("kube-api-qps", connection.qps or 50.0),
+        burst=flags.of("kube-api-burst", connection.burst or 100),
         election=None if is_dry else _election(flags, found),
         listeners=tuple(listener for listener in _listeners(flags, found) if not is_dry or PLACES[bool(listener.certificate)] & set(given)),
         longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
@@ -276,14 +267,13 @@ def _place(written: str) -> tuple[str, int]:
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
     """How the API server is reached. Raises :class:`~kubeclassic.live.client.credentials.KubeconfigError`."""
-    client = settings.client
-    if client.kubeconfig:
-        access = read_kubeconfig(client.kubeconfig, context)
-        return attrs.evolve(access, server=client.master) if client.master else access
+    if settings.kubeconfig:
+        access = read_kubeconfig(settings.kubeconfig, context)
+        return attrs.evolve(access, server=settings.master) if settings.master else access
     if context is not None:
         raise FlagError("--context needs --kubeconfig")
-    if client.master:
-        return Access(server=client.master)
+    if settings.master:
+        return Access(server=settings.master)
     try:
         return in_cluster()
     except KubeconfigError as error:

@@ -27,7 +27,7 @@ from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
 from ..process.metering import Feed
-from .failures import ClassicConsequences, Consequences, FrameworkConsequences
+from .failures import ClassicConsequences, FrameworkConsequences
 from .state import LiveState
 from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes import is_unknown, read_until_answered
@@ -52,7 +52,7 @@ class LiveScheduler(Driver):
     """Called after each cycle, before anything follows from its decision."""
     details: bool = False
     """Decisions keep their details, which takes longer."""
-    consequences: Consequences = attrs.field(init=False)
+    consequences: ClassicConsequences | FrameworkConsequences = attrs.field(init=False)
     volumes: VolumeWork = attrs.field(init=False)
     under_way: int = attrs.field(init=False, default=0)
     """How many pods are between a reserved place and their binding."""

@@ -12,13 +12,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
+from ...api.wire.ownfields import compact_json
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from ..scheduler.following import end_at_signals
-from .bodies import BindingArgs, RequestError, to_json
+from .bodies import BindingArgs, RequestError
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
-from .served import TOLERATED, ExtenderService, Following, ServedCluster
+from .served import TOLERATED, Following, ServedCluster
 from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ BEHIND = "x-seconds-behind"
 class ExtenderApp:
     """The application. *is_ready* says whether the cluster is complete."""
 
-    service: ExtenderService
+    cluster: ServedCluster
     limits: ServerLimits = attrs.Factory(ServerLimits)
     write_binding: WriteBinding | None = None
     """None: bindings are kept in the server's cluster alone."""
@@ -49,13 +50,13 @@ class ExtenderApp:
     _router: Router = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.service.verbs.items()]
+        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.cluster.verbs.items()]
         told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
         self.gate = ConnectionGuard(self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log)
-        cluster, show = self.service.cluster, self.metrics.show
+        cluster, show = self.cluster, self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
         show("seconds_behind", "Seconds for which the API server could not be followed.", lambda: self.seconds_behind())
@@ -100,12 +101,12 @@ class ExtenderApp:
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
         self._check_ready()
         async with self.gate.entered_with_body(request) as body:
-            wanted, error = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
+            wanted, error = await self._ask(lambda: self.cluster.binding(body, checks=self.write_binding is None))
             if error is None and self.write_binding is not None:
                 error = await self.write_binding(wanted)
             if error is None:
-                await self._ask(self.service.bound, wanted)
-            return _json(to_json({"Error": error or ""}))
+                await self._ask(self.cluster.bound, wanted)
+            return _json(compact_json({"Error": error or ""}))
 
     def _check_ready(self) -> None:
         if not self.is_ready():
@@ -144,47 +145,33 @@ def _json(body: bytes) -> Response:
 # --- a server from its start to its end -----------------------------------------------------------------------------
 
 
-@attrs.define(eq=False)
-class ServerSite:
-    """One server. With *access* its *cluster* follows the API server there."""
+async def serve_cluster(cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log) -> int:
+    """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server there."""
+    app = ExtenderApp(cluster=cluster, limits=limits, is_ready=lambda: access is None, log=log)
 
-    cluster: ServedCluster
-    listening: Listening
-    limits: ServerLimits
-    access: Access | None
-    log: Log
-    app: ExtenderApp = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        is_ready = self.access is None
-        self.app = ExtenderApp(service=ExtenderService(self.cluster), limits=self.limits, is_ready=lambda: is_ready, log=self.log)
-
-    async def serve(self) -> int:
-        """Serve until a signal ends it, and answer which one."""
-        end, ended_by = end_at_signals()
-        try:
-            async with served(self.app, self.listening) as url:
-                following = asyncio.create_task(self._follow(url))
-                following.add_done_callback(lambda task: end.set() if self.access is not None else None)
-                await end.wait()
-                following.cancel()
-                await asyncio.wait([following])
-        finally:
-            self.app.worker.close()
-        if not following.cancelled():
-            following.result()
-        return ended_by[0]
-
-    async def _follow(self, url: str) -> None:
-        """Follow the API server, if there is one; say where the server listens once the cluster is complete."""
-        if self.access is None:
-            self.log.info(f"listening on {url}")
+    async def follow(url: str) -> None:
+        if access is None:
+            log.info(f"listening on {url}")
             return
-        async with HttpTransport(self.access) as transport:
+        async with HttpTransport(access) as transport:
             following = Following(
-                transport=transport, release=self.cluster.engine.release, cluster=self.cluster, worker=self.app.worker,
-                report=self.log.again, news=self.log.warning, on_event=self.app.metrics.events.inc,
+                transport=transport, release=cluster.engine.release, cluster=cluster, worker=app.worker, report=log.again,
+                news=log.warning, on_event=app.metrics.events.inc,
             )  # fmt: skip
-            self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
-            self.app.seconds_behind = lambda: following.seconds_behind
-            await following.run(lambda: self.log.info(f"listening on {url}"))
+            app.write_binding, app.is_ready = following.write_binding, lambda: following.is_complete
+            app.seconds_behind = lambda: following.seconds_behind
+            await following.run(lambda: log.info(f"listening on {url}"))
+
+    end, ended_by = end_at_signals()
+    try:
+        async with served(app, listening) as url:
+            task = asyncio.create_task(follow(url))
+            task.add_done_callback(lambda task: end.set() if access is not None else None)
+            await end.wait()
+            task.cancel()
+            await asyncio.wait([task])
+    finally:
+        app.worker.close()
+    if not task.cancelled():
+        task.result()
+    return ended_by[0]

@@ -190,11 +190,6 @@ def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-def to_json(value: Any) -> bytes:
-    """*value* as compact JSON, in ASCII."""
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
-
-
 def filter_result(
     asked: NodesAsked, fitting: Sequence[int] = (), failed: Mapping[str, str] = MappingProxyType({}),
     unresolvable: Mapping[str, str] = MappingProxyType({}), error: str = "",

@@ -17,8 +17,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...api.wire.ownfields import compact_json
 from ..process.logs import Log
-from .bodies import BAD_REQUEST, TOO_LARGE, RequestError, to_json
+from .bodies import BAD_REQUEST, TOO_LARGE, RequestError
 
 OWN = ("none", "same-origin")
 """What browsers say of requests of the server's own pages, and of addresses that people type."""
@@ -54,7 +55,7 @@ MORE_HEADERS: Mapping[int, tuple[str, str]] = {
 """Status -> the header that a refusal has besides."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ServerLimits:
     """The limits of a server."""
 
@@ -189,7 +190,7 @@ class ConnectionGuard:
 
 def _refusal(status: int, told: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
     more = dict([MORE_HEADERS[status]]) if status in MORE_HEADERS else {}
-    return Response(to_json(told), status, {**(headers or {}), **more}, "application/json")
+    return Response(compact_json(told), status, {**(headers or {}), **more}, "application/json")
 
 
 def defect_at(path: str, error: Exception) -> str:

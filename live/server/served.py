@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
+from ...api.wire.ownfields import compact_json
 from ...core.arrays.types import Ints, Mask, Rows, Scores
 from ...core.decision.decision import Details
 from ...core.decision.preemptionplan import Victims
@@ -43,7 +44,6 @@ from .bodies import (
     preemption_args,
     preemption_result,
     read_object,
-    to_json,
 )
 from .serving import Worker
 
@@ -193,6 +193,87 @@ class ServedCluster:
             raise RequestError("PodUID", f'"{uid}"', f'"{known.uid}", which {key} has', CONFLICT)
         raise RequestError("PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE)
 
+    # --- the verbs of an extender ----------------------------------------------------------------------------------
+
+    @property
+    def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
+        """The verbs that only ask, by the path that asks for them."""
+        return {"filter": self.filter, "prioritize": self.prioritize, "preemption": self.preempt}
+
+    def filter(self, body: bytes) -> bytes:
+        """Which of the nodes fit, and why the others do not. This and the others raise :class:`RequestError`."""
+        pod, asked = extender_args(body)
+        engine, rows = self.find(asked)
+        pod = self.completed(pod)
+        if not len(rows):
+            return compact_json(filter_result(asked))
+        try:
+            with engine.preserving_state(pod):
+                fits, unresolvable, texts = _judged(engine, _begun(engine, pod)[1], rows)
+        except CannotDecide as error:
+            return compact_json(filter_result(asked, error=str(error)))
+        names, failed = asked.names, np.flatnonzero(~fits)
+        why, lasting = ({names[at]: texts[at] for at in found.tolist()} for found in (failed, failed[unresolvable[failed]]))
+        return compact_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
+
+    def prioritize(self, body: bytes) -> bytes:
+        """The scores of the nodes, 0 to 10, as if they were those that fit; see :func:`scaled`."""
+        pod, asked = extender_args(body)
+        engine, rows = self.find(asked)
+        pod = self.completed(pod)
+        if not len(rows):
+            return compact_json([])
+        try:
+            with engine.preserving_state(pod):
+                scores = scaled(engine.flow.score(_begun(engine, pod)[0], rows).totals).tolist()
+        except (CannotDecide, ScoreError) as error:
+            # The answer of this verb has no field for an error; a scheduler goes on without these scores.
+            raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
+        return compact_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
+
+    def preempt(self, body: bytes) -> bytes:
+        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
+        pod, asked, victims = preemption_args(body)
+        engine, rows = self.find(asked)
+        pod = self.completed(pod)
+        candidates: Mapping[str, Victims] = {}
+        if not len(rows):
+            return compact_json(preemption_result(candidates, {}))
+        try:
+            with engine.preserving_state(pod):
+                cycle, details = _begun(engine, pod)
+                if details.search is not None:
+                    unresolvable = details.search.verdict.unresolvable()
+                    unresolvable[details.outside] = True
+                    candidates = engine.flow.victims(cycle, rows, unresolvable, {uid for uids in victims.values() for uid in uids})
+        except CannotDecide as error:
+            raise RequestError("Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE) from None
+        unknown = {}
+        for name, uids in victims.items():
+            there = {pod.uid for pod in self.engine.pods_on(name)}
+            unknown[name] = [uid for uid in uids if uid not in there]
+        return compact_json(preemption_result(candidates, unknown))
+
+    def binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
+        """The binding that a request asks for, and why it cannot be; None if it can.
+
+        With *checks* the pod has to be known and without a node; else an API server judges.
+        """
+        args = binding_args(body)
+        if self.engine.node(args.node) is None:
+            got = f'"{args.node[:200]}", which the cluster does not have'
+            raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
+        pod = self.bindable(args.key, args.uid) if checks else None
+        host = "" if pod is None else pod.spec.node_name
+        return args, f"pod {args.key} is already assigned to node {host}" if host else None
+
+    def bound(self, args: BindingArgs) -> None:
+        """The pod is bound: its node counts it from now on, if it is known."""
+        with suppress(RequestError):
+            pod = self.bindable(args.key, args.uid)
+            if not pod.spec.node_name:
+                self.put(pod.bound_to(args.node))
+
 
 def _identity(item: KubeObject) -> Identity:
     return item.kind, item.key
@@ -301,92 +382,6 @@ def _texts(verdict: Verdict, rows: Rows) -> list[str]:
         if row in verdict.place:  # With nominated pods a node has findings of its own.
             texts[at] = ", ".join(reason.text for reason in verdict.reasons(row))
     return texts
-
-
-@attrs.define(eq=False)
-class ExtenderService:
-    """Answers the calls of a scheduler. Not safe for threads, as its cluster is not."""
-
-    cluster: ServedCluster
-
-    @property
-    def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
-        """The verbs that only ask, by the path that asks for them."""
-        return {"filter": self.filter, "prioritize": self.prioritize, "preemption": self.preempt}
-
-    def filter(self, body: bytes) -> bytes:
-        """Which of the nodes fit, and why the others do not. This and the others raise :class:`RequestError`."""
-        pod, asked = extender_args(body)
-        engine, rows = self.cluster.find(asked)
-        pod = self.cluster.completed(pod)
-        if not len(rows):
-            return to_json(filter_result(asked))
-        try:
-            with engine.preserving_state(pod):
-                fits, unresolvable, texts = _judged(engine, _begun(engine, pod)[1], rows)
-        except CannotDecide as error:
-            return to_json(filter_result(asked, error=str(error)))
-        names, failed = asked.names, np.flatnonzero(~fits)
-        why, lasting = ({names[at]: texts[at] for at in found.tolist()} for found in (failed, failed[unresolvable[failed]]))
-        return to_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
-
-    def prioritize(self, body: bytes) -> bytes:
-        """The scores of the nodes, 0 to 10, as if they were those that fit; see :func:`scaled`."""
-        pod, asked = extender_args(body)
-        engine, rows = self.cluster.find(asked)
-        pod = self.cluster.completed(pod)
-        if not len(rows):
-            return to_json([])
-        try:
-            with engine.preserving_state(pod):
-                scores = scaled(engine.flow.score(_begun(engine, pod)[0], rows).totals).tolist()
-        except (CannotDecide, ScoreError) as error:
-            # The answer of this verb has no field for an error; a scheduler goes on without these scores.
-            raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
-        return to_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
-
-    def preempt(self, body: bytes) -> bytes:
-        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
-        pod, asked, victims = preemption_args(body)
-        engine, rows = self.cluster.find(asked)
-        pod = self.cluster.completed(pod)
-        candidates: Mapping[str, Victims] = {}
-        if not len(rows):
-            return to_json(preemption_result(candidates, {}))
-        try:
-            with engine.preserving_state(pod):
-                cycle, details = _begun(engine, pod)
-                if details.search is not None:
-                    unresolvable = details.search.verdict.unresolvable()
-                    unresolvable[details.outside] = True
-                    candidates = engine.flow.victims(cycle, rows, unresolvable, {uid for uids in victims.values() for uid in uids})
-        except CannotDecide as error:
-            raise RequestError("Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE) from None
-        unknown = {}
-        for name, uids in victims.items():
-            there = {pod.uid for pod in self.cluster.engine.pods_on(name)}
-            unknown[name] = [uid for uid in uids if uid not in there]
-        return to_json(preemption_result(candidates, unknown))
-
-    def binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
-        """The binding that a request asks for, and why it cannot be; None if it can.
-
-        With *checks* the pod has to be known and without a node; else an API server judges.
-        """
-        args = binding_args(body)
-        if self.cluster.engine.node(args.node) is None:
-            got = f'"{args.node[:200]}", which the cluster does not have'
-            raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
-        pod = self.cluster.bindable(args.key, args.uid) if checks else None
-        host = "" if pod is None else pod.spec.node_name
-        return args, f"pod {args.key} is already assigned to node {host}" if host else None
-
-    def bound(self, args: BindingArgs) -> None:
-        """The pod is bound: its node counts it from now on, if it is known."""
-        with suppress(RequestError):
-            pod = self.cluster.bindable(args.key, args.uid)
-            if not pod.spec.node_name:
-                self.cluster.put(pod.bound_to(args.node))
 
 
 # --- an API server --------------------------------------------------------------------------------------------------

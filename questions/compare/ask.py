@@ -83,7 +83,7 @@ class ClusterEnd:
     """Node -> the pods on it."""
 
 
-def comparison_view(title: str, found: ComparisonDocument, show: int | None = None, ends: Sequence[ClusterEnd] = ()) -> View:
+def comparison_view(title: str, found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]) -> View:
     """The view of *found*, whose text lists *show* decisions that differ, None: all; *ends*: how clusters end, for a map."""
     count, tried = len(found.differences), f"{count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}, mode {found.mode}"
     sides = [Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations]

@@ -269,7 +269,7 @@ def _why(found: Explanation) -> Iterator[str]:
         return
     if host is None:
         if not found.fitting and found.decision.is_fit_error:
-            near = found.turned_down[0]
+            near = next(node for node in found.nodes if not node.fits)
             obstacles = f"; {count_of(near.obstacles, 'reason')} in all" if near.obstacles > 1 else ""
             lacking = f": {'; '.join(near.causes or near.reasons)}"
             if near.shortages:

@@ -135,12 +135,6 @@ class Migrating:
         texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
         return compare(scenario, engines, texts=texts, observer=observer)
 
-    @property
-    def left_out(self) -> int:
-        """How many extenders of the Policy or the older profile are not called."""
-        named = (self.profile or {}).get("extenders", ()) if self.policy is None else self.policy.extenders
-        return len(named) if self.extenders in (None, "off") else 0
-
     # --- the translation --------------------------------------------------------------------------------------------
 
     @property
@@ -303,11 +297,14 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     check = options.check
     cluster = None if check is None else check if isinstance(check, Scenario) else scenario_of(check, scheduler_names=given.scheduler_names)
     made, newer = given.translated(), options.newer_labels
+    # The extenders of the Policy or the older profile that are not called.
+    named = (given.profile or {}).get("extenders", ()) if given.policy is None else given.policy.extenders
+    left_out = len(named) if cluster is not None and given.extenders in (None, "off") else 0
     report = MigrationReport(
         release=given.release.version, target=given.target.version, newer_labels=newer,
         policy=without_secrets(given.profile or given.written), profile=without_secrets(made.document),
         notes=made.notes,
-        source="Policy" if given.profile is None else "profile", left_out=0 if cluster is None else given.left_out,
+        source="Policy" if given.profile is None else "profile", left_out=left_out,
     )  # fmt: skip
     texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))
     texts += unread_of_first(given.config.written, given.release)

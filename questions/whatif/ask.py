@@ -28,7 +28,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, rounded
-from ...simulation.explain.subject import find_subject
+from ...simulation.explain.explain import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
@@ -79,11 +79,14 @@ class WhatIfResult(Result):
 
     @property
     def document(self) -> WhatIfDocument:
-        decision, close = self.explanation.decision, self.explanation.close_up
+        decision, close, keeps = self.explanation.decision, self.explanation.close_up, None
+        if close is not None and not self.fits:
+            short = tuple(room for room in close.room if room.missing and not close.fits)
+            keeps = Keeps(close.fits, close.reasons, short, close.total, close.against, close.leads)
         return WhatIfDocument(
             warnings=self.told_warnings(), pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
             **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
-            keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
+            keeps=keeps, missing=self.explanation.missing,
             causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
         )  # fmt: skip
 
@@ -239,8 +242,8 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
 def outcome_of(one: Suggestion) -> str:
     """The node that the pod gets after a change, and what becomes of it and of others then."""
     told = [one.host]
-    if one.leaving:
-        told.append(f"; {listed(one.leaving)} would have to leave")
+    if one.victims and not one.effect:  # else the effect says what becomes of all pods
+        told.append(f"; {listed(one.victims)} would have to leave")
     if one.evicted_by is not None:
         told.append(f", until {one.evicted_by} preempts it")
     if one.taken_by is not UNSET:

@@ -45,7 +45,7 @@ class _Correction:
 
 def corrected(context: WhatIfContext) -> Iterator[Change]:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
-    found = [*_labels(context), *_topology_keys(context), *_taints(context), *_resources(context)]
+    found = [*_labels(context), *_taints_and_resources(context)]
     edits = tuple(edit for one in found for edit in one.edits)
     together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
     for one in [*together, *found]:
@@ -72,10 +72,10 @@ def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str
 
 
 def _labels(context: WhatIfContext) -> Iterator[_Correction]:
-    """Labels of nodes that are selected."""
-    facts = node_labels(context.engine)
-    yield from _of_pairs(facts, "nodeSelector", "nodeSelector", context.pod.spec.node_selector)
-    for at, term in enumerate(node_terms(context.pod)):
+    """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods to be near to."""
+    pod, facts = context.pod, node_labels(context.engine)
+    yield from _of_pairs(facts, "nodeSelector", "nodeSelector", pod.spec.node_selector)
+    for at, term in enumerate(node_terms(pod)):
         for number, expression in enumerate(term.match_expressions):
             path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
             for place, value in enumerate(expression.values if expression.operator == "In" else ()):
@@ -83,39 +83,30 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
                 if near is not None:
                     edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
                     yield _Correction("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
-
-
-def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
-    """Keys by which pods are spread or kept together, and labels of the pods that the pod wants to be near to."""
-    pod, facts = context.pod, node_labels(context.engine)
-    near = {f"affinity.podAffinity.{REQUIRED}[{at}]": term for at, term in enumerate(pod_terms(pod))}
+    close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(pod_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)
     places: list[tuple[ChangeKind, str, str]] = [
         *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in spread),
-        *(("podAffinity", path, term.topology_key) for path, term in near.items()),
+        *(("podAffinity", path, one.topology_key) for path, one in close.items()),
     ]
     for kind, path, key in places:
         for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
             words = _instead(meant, key, sum(facts.counts[meant].values()))
             yield _Correction(kind, words, (f"{path}.topologyKey={meant}",))
-    for path, term in near.items():
-        namespaces = set(term.namespaces) or {pod.namespace}
+    for path, wanted in close.items():
+        namespaces = set(wanted.namespaces) or {pod.namespace}
         others = LabelFacts.of((other.labels for other in context.engine.pods() if other.namespace in namespaces), "pod")
-        pairs = None if term.label_selector is None else term.label_selector.match_labels
+        pairs = None if wanted.label_selector is None else wanted.label_selector.match_labels
         yield from _of_pairs(others, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
 
 
-def _taints(context: WhatIfContext) -> Iterator[_Correction]:
-    """Taints that a toleration misses by its key, its value or its effect."""
+def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
+    """Taints that a toleration misses by its key, its value or its effect, and resources that a container requests."""
     taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
     for toleration in idle_tolerations(context.pod, taints):
         for taint in (one for one in taints if is_meant(toleration, one)):
             words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
             yield _Correction("toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",))
-
-
-def _resources(context: WhatIfContext) -> Iterator[_Correction]:
-    """Resources that a container requests."""
     there, of_devices = resources_of(context.engine), context.engine.template_of(context.pod).device_resources
     for container in context.pod.spec.containers:
         for name in container.requests:
@@ -260,14 +251,16 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
         for shortages in _shared(context, report):
-            edits = [_edits(context, short) for short in shortages]
-            told = " and of ".join(
-                f"{(name := short.resource)} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}" for short in shortages
-            )
+            edits, told = list[list[str] | None](), list[str]()
+            for short in shortages:
+                name = short.resource
+                edits.append(_edits(context, short))
+                told.append(f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}")
             if None in edits:
                 continue
             size = max(short.missing / max(short.asked, 1) for short in shortages)
-            change = context.of_pod("request", f"lower the request of {told}", *chain.from_iterable(filter(None, edits)), size=size)
+            words = f"lower the request of {' and of '.join(told)}"
+            change = context.of_pod("request", words, *chain.from_iterable(filter(None, edits)), size=size)
             if context.helpful(change) is not None:
                 found.append(missing)
                 yield change

@@ -21,7 +21,6 @@ from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import LIKE, EditError, Edits, applied
 from ...simulation.explain.values import (
-    CloseUp,
     FailedDemand,
     Ignored,
     Lead,
@@ -147,11 +146,6 @@ class Suggestion(Record, kw_only=True):
         return DISTURBS[self.kind] < DISTURBS["weight"]
 
     @property
-    def leaving(self) -> Names:
-        """The victims, where no effect says what becomes of all pods."""
-        return () if self.effect else self.victims
-
-    @property
     def is_costly(self) -> bool:
         """Whether it costs more of the others their node than it spares, or does not last."""
         effect = self.effect
@@ -203,13 +197,6 @@ class Keeps(Record):
     """The node that the pod gets."""
     leads: tuple[Lead, ...]
     """How the wanted node's scores differ from those of that one."""
-
-    @classmethod
-    def of(cls, close: CloseUp) -> Keeps:
-        """What *close* says of it."""
-        short = tuple(room for room in close.room if room.missing and not close.fits)
-        return cls(close.fits, close.reasons, short, close.total, close.against, close.leads)
-
 
 class WhatIfDocument(ResultDocument, kw_only=True):
     """The smallest changes after which a pod gets a node, least disturbing first; two together where no single one helps.

@@ -137,14 +137,13 @@ Found = tuple[Explanation, tuple[Suggestion, ...], int]
 
 
 def what_would_help(
-    asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None
+    asked: ScheduledPod, pod: Pod, simulation: Simulation, tell: Callable[[str], None]
 ) -> Found:
     """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
 
     The observer learns of each change that helps as soon as it is found, before it is known what it does to the other pods.
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
-    simulation = simulation or asked.simulation(asked.spec)
     if asked.question.ignored is not None:
         release = simulation.engine.release.version
         return Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), (), 0

@@ -273,7 +273,6 @@ class Causes:
         self._resources(failing)
         self._volumes(failing)
         self._devices(failing)
-        self._nominated(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
             self._of_pods(failing, rules)
         by_node: dict[str, list[str]] = {}
@@ -373,8 +372,9 @@ class Causes:
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which no rule was asked about."""
         for report in reports:
-            for excess in report.volumes or ():
-                self._add(FailedDemand("driver", excess.words, 0, ""), report)
+            for one in report.volumes or ():
+                words = f"{one.driver}: {one.attached:,} of {one.limit:,} attached, asks {one.asked:,} more"
+                self._add(FailedDemand("driver", words, 0, ""), report)
         engine, volumes = self.engine, self.pod.spec.volumes
         claims, refused = claims_known(engine, self.pod), dict[frozenset[str], list[str]]()
         for report in reports if volumes else ():
@@ -401,16 +401,16 @@ class Causes:
                 self._add(FailedDemand(field, text, 0, ""), report)
 
     def _devices(self, reports: Sequence[NodeReport]) -> None:
-        """The claims to devices of which a node has too few, or enough for each request alone."""
+        """The claims to devices of which a node has too few, or enough for each request alone; and the pods nominated to a node.
+
+        Room was made there for these, and only as they count they are in the way.
+        """
         for report in reports:
             accounts = report.devices or ()
             few = [one for one in accounts if len(one.usable) < max(one.wanted, 1)]
             for one in few or accounts:
                 there = f"{len(one.usable):,} of {count_of(one.wanted, 'device')}" if few else "devices, but not for all requests together,"
                 self._add(FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""), report)
-
-    def _nominated(self, reports: Sequence[NodeReport]) -> None:
-        """The pods that are in the way on a node only as room was made for them there."""
         for report in reports:
             for key in dict.fromkeys(key for objection in report.objections for key in objection.nominated or ()):
                 self._add(FailedDemand("pod", f"{key} counts: it is nominated to this node", 0, ""), report)

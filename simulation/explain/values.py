@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, ClassVar, Literal
@@ -44,12 +45,6 @@ class VolumeExcess(Record):
     asked: Count
     """How many more the pod has."""
     limit: int
-
-    @property
-    def words(self) -> str:
-        """All of it in a line."""
-        return f"{self.driver}: {self.attached:,} of {self.limit:,} attached, asks {self.asked:,} more"
-
 
 class NearestShortage(Record):
     """The node where least of a resource is missing, and how much, in millicores, bytes or pieces."""
@@ -326,29 +321,19 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
         return no_room(why_not=NEVER)
     if not is_eligible(cycle):
         return no_room(why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
-    hopeful = [node for node in nodes if not is_unresolvable(node)]
-    lower = sum(_has_lower(cycle, node) for node in hopeful)
-    unresolvable = len(nodes) - len(hopeful)
-    return no_room(why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
+    counts = Counter(why_no_room(cycle, node) for node in nodes)
+    return no_room(why_not=NO_HELP, unresolvable=counts[STAYS], nobody_lower=counts[NONE_LOWER], not_enough=counts[NOT_ENOUGH])
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:
     """Why evicting pods would make no room on a node that preemption did not come to."""
-    if is_unresolvable(node):
+    # The scheduler leaves a node out of preemption for a reason that stays whichever pods leave.
+    stays = not all(objection.evictable for objection in node.objections if objection.counted)
+    if node.visited and (node.code != "Unschedulable" if node.code else stays):
         return STAYS
-    return NOT_ENOUGH if _has_lower(cycle, node) else NONE_LOWER
-
-
-def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
     table = cycle.table
-    return any(entry.priority < cycle.pod.priority for entry in table.pods[table.row_of[node.name]])
-
-
-def is_unresolvable(node: NodeReport) -> bool:
-    """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whichever pods leave."""
-    if node.code:
-        return node.visited and node.code != "Unschedulable"
-    return node.visited and not all(objection.evictable for objection in node.objections if objection.counted)
+    has_lower = any(entry.priority < cycle.pod.priority for entry in table.pods[table.row_of[node.name]])
+    return NOT_ENOUGH if has_lower else NONE_LOWER
 
 
 # --- all about one node ---------------------------------------------------------------------------------------------
@@ -579,11 +564,6 @@ class Explanation:
     def fitting(self) -> list[NodeReport]:
         """The nodes that fit, those that the search did not reach among them."""
         return [node for node in self.nodes if node.fits]
-
-    @property
-    def turned_down(self) -> list[NodeReport]:
-        """The nodes that do not fit, the nearest to fitting first."""
-        return [node for node in self.nodes if not node.fits]
 
     @property
     def groups(self) -> tuple[ReasonGroup, ...]:

@@ -160,7 +160,7 @@ def callers() -> list[Caller]:
     """Servers of three releases, which all tries ask."""
     found = [Caller.of(three_nodes(release=release)) for release in ("1.12", "1.16", "1.27")]
     for caller in found:
-        caller.app.service.cluster.defaults = True
+        caller.app.cluster.defaults = True
     return found
 
 

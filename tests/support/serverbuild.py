@@ -13,7 +13,7 @@ import httpx
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ExtenderService, ServedCluster
+from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
@@ -98,7 +98,7 @@ class Caller:
     @classmethod
     def of(cls, served: ServedCluster, **options: Any) -> Caller:
         """A caller of a new application for a cluster."""
-        return cls(ExtenderApp(service=ExtenderService(served), **options))
+        return cls(ExtenderApp(cluster=served, **options))
 
     def call(self, method: str, path: str, **options: Any) -> httpx.Response:
         """The answer to one request; *options* are httpx's."""
@@ -134,7 +134,7 @@ def as_body(value: Json) -> bytes:
     return json.dumps(value).encode()
 
 
-def mismatches(service: ExtenderService, pod: Json, names: Sequence[str], decision: Decision) -> list[str]:
+def mismatches(service: ServedCluster, pod: Json, names: Sequence[str], decision: Decision) -> list[str]:
     """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they agree."""
     found: list[str] = []
     verdict = json.loads(service.filter(as_body({"Pod": pod, "NodeNames": list(names)})))
@@ -155,7 +155,7 @@ def mismatches(service: ExtenderService, pod: Json, names: Sequence[str], decisi
     return found
 
 
-def _score_mismatches(service: ExtenderService, pod: Json, decision: Decision) -> Iterable[str]:
+def _score_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> Iterable[str]:
     scores = json.loads(service.prioritize(as_body({"Pod": pod, "NodeNames": decision.feasible})))
     totals = decision.scores
     low, high = min(totals.values()), max(totals.values())
@@ -166,7 +166,7 @@ def _score_mismatches(service: ExtenderService, pod: Json, decision: Decision) -
             yield f"{entry['Host']}: score {entry['Score']}, expected {wanted}"
 
 
-def _victim_mismatches(service: ExtenderService, pod: Json, decision: Decision) -> Iterable[str]:
+def _victim_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> Iterable[str]:
     assert decision.preemption is not None
     own = {
         name: {"Pods": [{"UID": victim.uid} for victim in victims.pods], "NumPDBViolations": victims.violations}

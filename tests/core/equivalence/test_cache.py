@@ -5,7 +5,7 @@ import pytest
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.explain import explain
+from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import engine, pod
 from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
 from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume

@@ -45,7 +45,7 @@ class TestFlags:
         assert (found.election.namespace, found.election.name) == ("kube-system", "kube-scheduler")
         assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
         assert found.listeners == (Listener(address="127.0.0.1", port=10251),)
-        assert (found.client.qps, found.client.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
+        assert (found.qps, found.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
 
     def test_leader_election(self) -> None:
         """All of the lock can be set, and the lock left out."""
@@ -114,7 +114,7 @@ class TestConfiguration:
     def test_what_it_says(self, config: Path) -> None:
         """Client, lock and addresses come from the file."""
         found = settings(config)
-        assert (found.client.kubeconfig, found.client.qps, found.client.burst) == ("/etc/there", 7, 9)
+        assert (found.kubeconfig, found.qps, found.burst) == ("/etc/there", 7, 9)
         assert found.election is not None
         assert (found.election.namespace, found.election.name) == ("ours", "mine")
         assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)

@@ -15,7 +15,7 @@ import pytest
 from kubeclassic.core.engine import Engine
 from kubeclassic.live.client.api import Request
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ExtenderService, Following, ServedCluster
+from kubeclassic.live.server.served import Following, ServedCluster
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
@@ -66,14 +66,14 @@ class There:
 
     def engine(self) -> Engine:
         """The server's engine."""
-        return self.app.service.cluster.engine
+        return self.app.cluster.engine
 
 
 @asynccontextmanager
 async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[There]:
     """A server of *release* beside an API server of version *flavour*."""
     transport, cluster, said = StoreTransport(Store(flavour), faults, records=True), ServedCluster(lambda: engine_for(release, {})), []
-    app = ExtenderApp(service=ExtenderService(cluster))
+    app = ExtenderApp(cluster=cluster)
     news: list[str] = []
     followed = Following(
         transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker,
@@ -99,11 +99,11 @@ def test_it_follows(flavour: Flavour, release: str) -> None:
         async with following(flavour, release) as there:
             await there.until(there.app.is_ready)
             there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
-            await there.until(lambda: there.engine().cache.node_count == 2 and len(there.app.service.cluster.pods) == 1)
+            await there.until(lambda: there.engine().cache.node_count == 2 and len(there.app.cluster.pods) == 1)
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a", "b"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["b"]
             there.user.delete("pods", "p", grace=0)
-            await there.until(lambda: not there.app.service.cluster.pods)
+            await there.until(lambda: not there.app.cluster.pods)
             assert (await there.ask("filter", ask))["NodeNames"] == ["a", "b"]
             assert bool(there.said) == (flavour.version.startswith("1.28") and release in ("1.12", "1.16"))
             assert all("the API server has no" in line for line in there.said)
@@ -117,8 +117,8 @@ def test_bindings_are_written() -> None:
     async def work() -> None:
         async with following(NEW_SERVER, "1.16") as there:
             there.create(node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}})
-            await there.until(lambda: there.app.is_ready() and len(there.app.service.cluster.pods) == 1)
-            uid = there.app.service.cluster.pods[0].uid
+            await there.until(lambda: there.app.is_ready() and len(there.app.cluster.pods) == 1)
+            uid = there.app.cluster.pods[0].uid
             wanted = {"PodName": "p", "PodNamespace": "default", "PodUID": uid, "Node": "a"}
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["a"]

@@ -21,7 +21,7 @@ from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.extenders.overhttp import PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ExtenderService, ServedCluster
+from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families, needs, read_cases, read_items
 from tests.apiserver.app import serving
 from tests.conftest import ROOT
@@ -64,7 +64,7 @@ class Served:
 @contextmanager
 def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterator[Served]:
     """A server of *cluster* on a free port."""
-    app, statuses = ExtenderApp(service=ExtenderService(cluster)), dict[tuple[str, int], int]()
+    app, statuses = ExtenderApp(cluster=cluster), dict[tuple[str, int], int]()
     with serving(app) as url:
         config = ExtenderConfig(
             url, filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.live.server.served import ExtenderService, ServedCluster
+from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, needs, read_cases, read_items
 from tests.support.serverbuild import Json, first_and_last, mismatches, node_names, of_case
 
@@ -31,7 +31,7 @@ def nominated(served: ServedCluster, pod: Pod) -> str:
 def compared(case: Json) -> tuple[int, list[str]]:
     """How many pods of a case were compared, and where the answers differ."""
     served = of_case(case)
-    service, run, names, forms = ExtenderService(served), served.run, node_names(case), asked_pods(case)
+    service, run, names, forms = served, served.run, node_names(case), asked_pods(case)
     pods = [item for _, item in read_items(case) if isinstance(item, Pod)]
     for key, name in (case.get("nominated") or {}).items():
         run.nominate(next(pod for pod in pods if pod.key == key), name)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.server.bodies import to_json
+from kubeclassic.api.wire.ownfields import compact_json
 from tests.support.serverbuild import Caller, Json, as_pod, node_json, pod_json, three_nodes
 
 RELEASES = ["1.12", "1.16", "1.27"]
@@ -41,7 +41,7 @@ class TestFilter:
 
     def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
         """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
-        served, nodes = caller.app.service.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
+        served, nodes = caller.app.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
         ask: Json = {"Pod": pod_json("x", cpu="2"), "Nodes": nodes}
         assert len(caller.asked("/filter", ask)["Nodes"]["items"]) == 1
         served.put(as_pod(pod_json("more", cpu="3", on="a")))
@@ -52,7 +52,7 @@ class TestFilter:
     def test_a_pod_that_was_made_again(self, caller: Caller) -> None:
         """A pod of another UID on another node takes room there, and none any more where the one of its name was."""
         again = {**pod_json("low", cpu="3", on="a"), "metadata": {"name": "low", "namespace": "default", "uid": "other"}}
-        caller.app.service.cluster.put(as_pod(again))
+        caller.app.cluster.put(as_pod(again))
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
 
 
@@ -105,7 +105,7 @@ class TestBind:
 
     def test_other_types_of_content(self, caller: Caller) -> None:
         """A page in a browser, which may send plain text without asking, binds nothing."""
-        body = to_json(BIND)
+        body = compact_json(BIND)
         assert caller.call("POST", "/bind", content=body, headers={"content-type": "text/plain"}).status_code == 415
 
     @pytest.mark.parametrize("error", [None, "pods w is forbidden"])

@@ -17,7 +17,7 @@ from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS, Suggestion
 from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
-from kubeclassic.simulation.explain import explain
+from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.explain.values import PodQuestion
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
