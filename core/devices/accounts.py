@@ -13,8 +13,7 @@ from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
 from ..cluster.listings import DeviceId, Listings, held_by
 from ..rebuilt import rebuilt_from
-from .allocationplan import NodeAllocationPlan, Option
-from .capacities import has_room
+from .allocationplan import NodeAllocationPlan, Option, has_room
 from .claimjudging import AllocationError, Judge
 from .devicesearch import tolerates
 from .nodedevices import Devices
