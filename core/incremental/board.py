@@ -27,9 +27,8 @@ from .answers import AnswerCache
 from .cachedanswer import Still, Unanswerable
 from .classes import MOST_CLASSES, Classes, NoScale
 from .farrules import FarRules
-from .lookahead import OUT, Lookahead, LookaheadStats
 from .plan import Plan
-from .rows import RowScores
+from .rows import OUT, Lookahead, LookaheadStats, RowScores
 
 MOST_MOVED, ROWS_A_MOVE = 64, 64
 """Rows that moved and classes, together, beyond which all rows are looked at by numpy; and after how many rows that bound grows by one."""
