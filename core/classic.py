@@ -28,7 +28,7 @@ from .decision.score import LateRanking, Ranking, prioritize
 from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
-from .incremental.boards import Boards
+from .incremental.board import Boards
 from .incremental.quick import QuickPath
 from .pods.template import Template
 from .preemption.budgets import exhausted

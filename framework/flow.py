@@ -31,7 +31,7 @@ from ..core.decision.score import LateRanking, Ranking
 from ..core.details import BoardDetails
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
-from ..core.incremental.boards import Boards
+from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
 from ..core.pods.notes import has_ephemeral_claims
 from ..core.pods.template import Template

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
-from ...api.objects import DeviceSelector, ResourceClaim
+import attrs
+import numpy as np
+
+from ...api.objects import Device, DeviceClass, DeviceSelector, ResourceClaim, ResourceSlice
 from ...api.record import Count, Names, Record, field
-from ..cluster.listings import DeviceId, held_by
-from .allocationplan import NodeAllocationPlan, Option
-from .capacities import has_room
-from .claimjudging import AllocationError
+from ..arrays.table import NodeTable
+from ..arrays.types import Ints, Rows
+from ..cluster.listings import DeviceId, Listings, held_by
+from ..rebuilt import rebuilt_from
+from .allocationplan import NodeAllocationPlan, Option, has_room
+from .claimjudging import AllocationError, Judge
 from .devicesearch import tolerates
 from .nodedevices import Devices
-from .pools import Pool, PoolDevice
+from .pools import Makes, Pool, PoolDevice, ReachedRows
 
 USABLE = ""
 
@@ -122,3 +127,52 @@ def _unmatched(devices: Devices, device: PoolDevice, selectors: Sequence[DeviceS
         return
     if number is not None:
         yield f"{UNMATCHED}{where}: {selectors[number].expression}"
+
+
+# --- devices that give extended resources -----------------------------------------------------------------------------
+
+
+Totals = tuple[Ints, Ints]
+"""Devices and those in use: int64[rows] each."""
+
+
+@rebuilt_from("table", "listings")
+@attrs.define(eq=False, repr=False)
+class DeviceTotals:
+    """The devices that give extended resources, counted for all rows of a table. Slices of any generation count."""
+
+    table: NodeTable
+    listings: Listings
+    judge: Judge = attrs.field(factory=Judge)
+    makes: Makes = attrs.field(factory=Makes)
+    _known: dict[str, tuple[Hashable, Totals]] = attrs.field(factory=dict)
+
+    def of(self, resource: str, rows: Rows) -> Totals:
+        """How many devices that give *resource* each of *rows* reaches, and how many of them are in use."""
+        found, log = self.listings.device_classes.by_resource[resource], self.listings.resource_claims.log
+        seen = id(found), self.listings.slices.version, log.revision, self.table.changed.node_revision, self.table.size
+        kept = self._known.get(resource)
+        if kept is None or kept[0] != seen:
+            kept = self._known[resource] = seen, self._count(found)
+        return kept[1][0][rows], kept[1][1][rows]
+
+    def _count(self, device_class: DeviceClass) -> Totals:
+        reached, errs = ReachedRows(self.table), np.zeros(self.table.size, np.bool_)
+        there, used = np.zeros(self.table.size, np.int64), np.zeros(self.table.size, np.int64)
+        for one in self.listings.slices:
+            apart = bool(one.spec.per_device_node_selection)
+            mask = None if apart else reached.of(one.spec)
+            for device in one.spec.devices:
+                rows = reached.of(device) if mask is None else mask
+                try:
+                    if self._matches(device_class, one, device):
+                        there[rows] += 1
+                        used[rows] += (one.spec.driver, one.spec.pool.name, device.name) in self.listings.resource_claims.holders
+                except AllocationError:
+                    errs |= rows
+        there[errs] = 0
+        return there, used
+
+    def _matches(self, device_class: DeviceClass, one: ResourceSlice, device: Device) -> bool:
+        make = self.makes.of(one.spec.driver, device)
+        return self.judge.refusing(make, device_class.spec.selectors, device_class.name) is None

@@ -15,8 +15,7 @@ import attrs
 from ...api.objects import Device, DeviceAttribute, DeviceConstraint
 from ..cluster.listings import DeviceId, ResourceClaims
 from ..release import DeviceCells
-from .allocationplan import MOST_DEVICES, NodeAllocationPlan, Option
-from .capacities import Amounts, has_room, taken_by
+from .allocationplan import MOST_DEVICES, Amounts, NodeAllocationPlan, Option, has_room, taken_by
 from .claimjudging import AllocationError, Judge
 from .pools import CounterId, Make, Pool, PoolDevice
 

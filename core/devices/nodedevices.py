@@ -28,8 +28,7 @@ from ..arrays.types import Ints, Rows
 from ..cluster.listings import DeviceId, Listings
 from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
-from .allocationplan import DevicePlanner
-from .capacities import Amounts
+from .allocationplan import Amounts, DevicePlanner
 from .claimjudging import AllocationError, Judge
 from .devicesearch import DeviceSearch, Outcome, SearchTimeout, Taken
 from .pools import Pools

@@ -27,8 +27,7 @@ from ..decision.ties import TieBreaker, TopOfHeap
 from ..failures import Failures
 from .cachedanswer import Answer
 from .farrules import FarRules, FarScore
-from .lookahead import OUT
-from .rows import RowScores
+from .rows import OUT, RowScores
 
 MOST_CLASSES = 256
 """With more classes all rows are looked at by numpy instead."""

@@ -20,8 +20,7 @@ from ..cluster.order import Order
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker
 from ..rule import Algorithm, PriorityError
-from .board import Board
-from .boards import Boards
+from .board import Board, Boards
 from .classes import NoScale
 
 Found = TypeVar("Found")

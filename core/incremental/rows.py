@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Hashable, Sequence
 from functools import reduce
 from operator import or_
 
@@ -11,13 +12,140 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.rowchanges import Event
+from ..arrays.sums import SumsTrial
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Revisions, distinct
 from ..arrays.types import NO_INTS, Ints, Mask
 from ..cycle import Cycle
+from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
 from .cachedanswer import Unanswerable
-from .lookahead import OUT, Lookahead
+
+# --- look-ahead -------------------------------------------------------------------------------------------------------
+
+MAX_DEPTH = 8
+"""Pods that each row is judged with, at most: the best row often stays the best for a while."""
+MAX_STATES = 1 << 16
+"""Row states judged together, at most."""
+HITS_TO_DEEPEN = 24
+"""Hits after which a look counts as worth its cost, so that the next one goes deeper."""
+MISSES_TO_LOOK = 3
+"""Misses after which all rows are looked at."""
+MAX_PATIENCE = 1 << 12
+MAX_COMMON_PATIENCE = 1 << 8
+MOST_EVENTS = 1 << 5
+"""With more events at once other sizes come in between, so that a look is not worth its cost."""
+UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
+"""What another pod on a row changes besides sums."""
+
+OUT = -(2**62)
+"""The worth of a row that does not fit."""
+NO_STATES: Ints = np.zeros((0, 0), np.int64)
+
+Judge = Callable[[Batch], Ints]
+"""What the nodes of a batch are worth: int64[n]."""
+
+
+@attrs.define
+class LookaheadStats:
+    """How looks paid of late, of all sizes."""
+
+    patience: int = MISSES_TO_LOOK
+    """Misses before any look; grows where looks do not pay."""
+
+
+@attrs.define(eq=False, repr=False)
+class Lookahead:
+    """What each row is worth with one more pod of one size, two more, and so on."""
+
+    states: Ints = NO_STATES
+    """int64[depth, rows]"""
+    depths: list[int] = attrs.field(factory=list)
+    """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it. Empty: no look was taken."""
+    depth: int = 4
+    """Pods that each row is judged with; grows where that pays."""
+    hits: int = 0
+    """Times since the look that it foresaw all that happened."""
+    misses: int = 0
+    """Times that rows had to be judged, though a new look would have foreseen all that happened."""
+    patience: int = MISSES_TO_LOOK
+    """Misses before the next look; grows while looks do not pay."""
+    luck: LookaheadStats = attrs.field(factory=LookaheadStats)
+    """Shared by those of one scheduler."""
+
+    def forget(self) -> None:
+        """Rows changed in other ways: the look is worth nothing any more."""
+        self.depths = []
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what it keeps."""
+        return self.states.nbytes + 8 * len(self.depths)
+
+    def follow(self, events: Sequence[Event], size: Hashable, worth: Ints) -> tuple[list[int], list[int]]:
+        """Put the rows of *events* right in *worth*; gives the rows to judge, as nothing foresaw them, and those whose worth is another.
+
+        An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened since the look.
+        """
+        missed: list[int] = []
+        moved: list[int] = []
+        if self.depths and len(events) > MOST_EVENTS:
+            self._learn()
+            self.forget()
+        if not self.depths:
+            missed = [row for row, _ in events]
+        depths = self.depths
+        for row, arrival in events if depths else ():
+            depth = depths[row]
+            if arrival is not size or depth >= self.depth:
+                depths[row] = MAX_DEPTH
+                missed.append(row)
+                continue
+            depths[row] = depth + 1
+            now = self.states.item(depth, row)
+            if now != worth.item(row):
+                worth[row] = now
+                moved.append(row)
+        if not missed:
+            self.hits += 1
+        elif all(arrival is size for _, arrival in events):
+            self.misses += 1
+        return missed, moved
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there were enough misses to look at all rows."""
+        return self.misses >= self.patience and self.misses >= self.luck.patience
+
+    def look(self, pod: Template, reads: Reads, table: NodeTable, worth: Ints, judge: Judge) -> None:
+        """Judge all rows, those worth most first, with more pods of the size of *pod*. *reads*: what the rules in *judge* look at."""
+        self._learn()
+        if pod.spec.node_name or reads & unpredictable(pod):
+            return
+        rows = np.argsort(worth == OUT, kind="stable")[: MAX_STATES // self.depth]
+        trial, states = SumsTrial.of(table, rows), np.zeros((self.depth, len(worth)), np.int64)
+        with contextlib.suppress(Unanswerable):
+            for depth in range(self.depth):
+                trial.add(pod, np.ones(len(rows), np.int64))
+                states[depth, rows] = judge(trial)
+            depths = np.full(len(worth), MAX_DEPTH)
+            depths[rows] = 0
+            self.states, self.depths = states, depths.tolist()
+
+    def _learn(self) -> None:
+        """Look deeper where the last look paid, later where it did not."""
+        if self.hits >= HITS_TO_DEEPEN:
+            self.patience, self.depth = MISSES_TO_LOOK, min(2 * self.depth, MAX_DEPTH)
+            self.luck.patience = MISSES_TO_LOOK
+        elif self.depths:
+            self.patience = min(2 * self.patience, MAX_PATIENCE)
+            self.luck.patience = min(4 * self.luck.patience, MAX_COMMON_PATIENCE)
+        self.hits = self.misses = 0
+
+
+def unpredictable(pod: Template) -> Reads:
+    """What another pod changes that sums do not tell. Ports of other pods are nothing to a pod that asks for none."""
+    return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
 
 
 def reads_of(predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Reads:

@@ -14,7 +14,7 @@ from ...api.objects.quantity import wrap_int64
 from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
-from ...core.devices.devicetotals import DeviceTotals
+from ...core.devices.accounts import DeviceTotals
 from ...core.failures import Failures, Reasons
 from ...core.pods.notes import StateKey
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource

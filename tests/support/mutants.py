@@ -641,14 +641,14 @@ MUTANTS = (
     ),
     Mutant(
         "lookahead: pods of any size are foreseen",
-        "core/incremental/lookahead.py",
+        "core/incremental/rows.py",
         "if arrival is not size or depth",
         "if arrival is None or depth",
         BOARDS,
     ),
     Mutant(
         "lookahead: another pod on the row does not count",
-        "core/incremental/lookahead.py",
+        "core/incremental/rows.py",
         "                depths[row] = MAX_DEPTH\n                missed",
         "                missed",
         BOARDS,

@@ -9,8 +9,7 @@ import pytest
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.board import Board
-from kubeclassic.core.incremental.boards import Boards
+from kubeclassic.core.incremental.board import Board, Boards
 from kubeclassic.core.rule import PriorityError
 from tests.support.build import engine, node, obj, pod
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kubeclassic.core.incremental.cachedanswer import Unanswerable
-from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, OUT, Lookahead, LookaheadStats
+from kubeclassic.core.incremental.rows import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, OUT, Lookahead, LookaheadStats
 from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.lookahead import MISSES_TO_LOOK
+from kubeclassic.core.incremental.rows import MISSES_TO_LOOK
 from tests.support.build import engine, node, pod
 
 RELEASES = ("1.12", "1.16")

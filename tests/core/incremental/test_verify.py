@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.lookahead import OUT
+from kubeclassic.core.incremental.rows import OUT
 from kubeclassic.core.incremental.verify import SWITCH, StaleError, verifying
 from tests.support.build import engine, node, pod
 
