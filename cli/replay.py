@@ -26,11 +26,9 @@ from .report.tables import view_lines, width_of
 
 def answered(asking: Asking) -> int:
     """Replay, and print; the exit status."""
-    options, events, report = asking.options, asking.output.file, asking.output.report
-    places = Places(
-        events=None if events is None else Path(events), series=options.series, series_every=options.series_every or 0.0,
-        report=None if report is None else Path(report),
-    )  # fmt: skip
+    options, report = asking.options, asking.output.report
+    events, page = (None if file is None else Path(file) for file in (asking.output.file, report))
+    places = Places(events=events, series=options.series, series_every=options.series_every or 0.0, report=page)
     check_places(places)
     setup = asking.setup
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
@@ -58,7 +56,8 @@ def answered(asking: Asking) -> int:
     tell_unread(given.inputs.warnings)
     if not found.is_over:
         note("interrupted")
-    return INTERRUPTED if not found.is_over else 0 if found.ok else 1
+        return INTERRUPTED
+    return 0 if found.ok else 1
 
 
 @contextmanager
