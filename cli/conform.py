@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -11,11 +10,9 @@ from ..api.record import as_document
 from ..questions.conform.ask import families_in, manner_of
 from ..simulation.conform import emitted, read_cases
 from .answering import answer
+from .commands import Asking
 from .console.output import writing
 from .console.progress import working
-
-if TYPE_CHECKING:
-    from .commands import Asking
 
 
 def answered(asking: Asking) -> int:

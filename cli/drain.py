@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from ..questions.drain.ask import DrainResult, summary_lines
 from .answering import answer, tell_unread
+from .commands import Asking
 from .console.output import note, note_lines
 from .report.page.about import discreet
 from .report.tables import width_of, wrapped
-
-if TYPE_CHECKING:
-    from .commands import Asking
 
 
 def answered(asking: Asking) -> int:

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -16,25 +15,20 @@ from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
-from ..questions.replay.recording import Places, check_places
+from ..questions.replay.recording import Places, Recording, check_places
 from ..simulation.input import SILENT
 from .answering import about, page_of, tell_notices, tell_unread, write_report
+from .commands import Asking
 from .console.output import INTERRUPTED, note, note_lines, warn
 from .opening import Console, reading, settled_for
 from .report.tables import view_lines, width_of
 
-if TYPE_CHECKING:
-    from ..questions.replay.recording import Recording
-    from .commands import Asking
-
 
 def answered(asking: Asking) -> int:
     """Replay, and print; the exit status."""
-    options, events, report = asking.options, asking.output.file, asking.output.report
-    places = Places(
-        events=None if events is None else Path(events), series=options.series, series_every=options.series_every or 0.0,
-        report=None if report is None else Path(report),
-    )  # fmt: skip
+    options, report = asking.options, asking.output.report
+    events, page = (None if file is None else Path(file) for file in (asking.output.file, report))
+    places = Places(events=events, series=options.series, series_every=options.series_every or 0.0, report=page)
     check_places(places)
     setup = asking.setup
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
@@ -62,7 +56,8 @@ def answered(asking: Asking) -> int:
     tell_unread(given.inputs.warnings)
     if not found.is_over:
         note("interrupted")
-    return INTERRUPTED if not found.is_over else 0 if found.ok else 1
+        return INTERRUPTED
+    return 0 if found.ok else 1
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -17,13 +17,11 @@ from ..exceptions import did_you_mean
 from ..questions.simulate.ask import SimulationRun
 from ..simulation.input import SILENT
 from .answering import answer, page_of, tell_unread, write_report
+from .commands import Asking
 from .console.output import note, note_lines, writing
 from .opening import Console
 from .report.simulation import ListedRecords
 from .report.tables import view_lines, width_of
-
-if TYPE_CHECKING:
-    from .commands import Asking
 
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
 """Form -> what a result keeps for it, where that has another name."""

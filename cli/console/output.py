@@ -312,7 +312,23 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
     is_verbose = bool(os.environ.get(TRACEBACK)) or not {"-v", "--verbose"}.isdisjoint(given)
     told = _told(error)
     if told is None:
-        _report(error, given, is_verbose)
+        import platform
+        import traceback
+        from tempfile import mkstemp
+
+        what = one_line("".join(traceback.format_exception_only(error)))
+        note(f"kubeclassic: internal error: {what[:500]}")
+        ran, frames = shlex.join(["kubeclassic", *map(str, given)]), "".join(traceback.format_exception(error))
+        report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
+        text = "the text above"
+        with suppress(OSError):
+            handle, file = mkstemp(prefix="kubeclassic-defect-", suffix=".txt")
+            with open(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(report)
+            text = f"{file}, which says what ran and where it failed"
+        if is_verbose or text == "the text above":
+            note_lines(report.splitlines())
+        note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")
         return DEFECT
     note(f"kubeclassic: {one_line(told)}")
     for more in getattr(error, "__notes__", ()):
@@ -373,24 +389,3 @@ def _told(error: BaseException) -> str | None:
 
 
 # --- defects --------------------------------------------------------------------------------------------------------
-
-
-def _report(error: BaseException, given: Sequence[str], is_verbose: bool) -> None:
-    """Say that the program is at fault, and which file has all that a report needs; without a place for one it is said, too."""
-    import platform
-    import traceback
-    from tempfile import mkstemp
-
-    what = one_line("".join(traceback.format_exception_only(error)))
-    note(f"kubeclassic: internal error: {what[:500]}")
-    ran, frames = shlex.join(["kubeclassic", *map(str, given)]), "".join(traceback.format_exception(error))
-    report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
-    text = "the text above"
-    with suppress(OSError):
-        handle, file = mkstemp(prefix="kubeclassic-defect-", suffix=".txt")
-        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(report)
-        text = f"{file}, which says what ran and where it failed"
-    if is_verbose or text == "the text above":
-        note_lines(report.splitlines())
-    note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")

@@ -227,9 +227,11 @@ def _sections(found: DrainResult) -> Iterator[Section]:
 
 
 def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
-    answer, names, can = found.answer, [node.name for node in found.cluster], set(found.can)
-    word = "gone" if answer.gone else "can go"
-    states = [word if name in can else "cannot go" if name in answer.cannot else "" for name in names]
+    answer, names = found.answer, [node.name for node in found.cluster]
+    word = dict.fromkeys(answer.can, "gone" if answer.gone else "can go") | dict.fromkeys(
+        answer.cannot, "cannot go"
+    )
+    states = [word.get(name, "") for name in names]
     sides = [
         MapSide(title, room.uses(names), [pods.get(name, ()) for name in names], states)
         for title, (room, pods) in zip(("before", "after"), occupancy, strict=True)

@@ -642,12 +642,11 @@ def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], f
     """The kind number *at*, of which none is added though others are, with why."""
     stuck, why = {one.pod for one in found.stuck}, "no mix with it that costs less was found"
     placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in stuck]
-    refused = [(key, told) for key, told in placed if told]
+    refused = [": ".join(pair) for pair in placed if pair[1]]
     takes = len(placed) - len(refused)
     if refused:
-        first = ": ".join(refused[0])
         pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
-        why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
+        why = f"an empty one does not take {pods}, first {refused[0]}" + (f"; {why}" if takes else "")
     return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
 
 

@@ -356,7 +356,14 @@ class _Reader:
         seconds = None if until is None else parse_duration(until)
         if until is not None and seconds is None:
             self.refuse("until", until, DURATION)
-        return Spec(cluster, pods, trace, seconds, grid, runs, self._objectives(), self.folder)
+        given = self.data.get("objectives", OF_TRACES if "trace" in self.data else OF_CLUSTERS)
+        listed = given if isinstance(given, list | tuple) else [given]
+        for number, name in enumerate(listed):
+            if not is_objective(name):
+                self.refuse(f"objectives[{number}]", name, WANTED, did_you_mean(str(name), KNOWN))
+        if not listed or len(set(listed)) < len(listed):
+            self.refuse("objectives", list(listed), "one objective at least, each once")
+        return Spec(cluster, pods, trace, seconds, grid, runs, tuple(listed), self.folder)
 
     def _placed(self, key: str) -> GivenCluster:
         """What is given with paths as seen from the current folder; they must exist."""
@@ -419,13 +426,3 @@ class _Reader:
         if key in FILES and value is not None and not os.path.isfile(self.folder / value):
             self.refuse(parent + step, str(value), f"a file: there is none at {one_line(str(self.folder / value))}")
         return str(value) if isinstance(value, os.PathLike) else value
-
-    def _objectives(self) -> tuple[str, ...]:
-        given = self.data.get("objectives", OF_TRACES if "trace" in self.data else OF_CLUSTERS)
-        listed = given if isinstance(given, list | tuple) else [given]
-        for number, name in enumerate(listed):
-            if not is_objective(name):
-                self.refuse(f"objectives[{number}]", name, WANTED, did_you_mean(str(name), KNOWN))
-        if not listed or len(set(listed)) < len(listed):
-            self.refuse("objectives", list(listed), "one objective at least, each once")
-        return tuple(listed)
