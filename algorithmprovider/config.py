@@ -257,7 +257,7 @@ class AlgorithmConfiguration:
     """Seconds."""
     gates: Annotated[Mapping[str, bool], ReadBy(_switches)] = attrs.field(factory=dict, metadata={"name": "featureGates"})
     """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
-    plugins: Annotated[Mapping[str, tuple[str, ...]], ReadBy(_plugin_names)] = attrs.field(factory=dict)
+    plugins: Annotated[Mapping[str, tuple[str, ...]], ReadBy(_plugin_names)] = attrs.Factory(dict)
     """By extension point; releases that read them have none."""
     written: Mapping[str, Any] = attrs.field(factory=dict, metadata={"unread": True})
     """The whole in its JSON form, where it was read."""

@@ -207,17 +207,13 @@ def select(registry: Registry, policy: Policy | None, provider: str, hard_pod_af
     if not 1 <= hard_pod_affinity_weight <= 100:
         raise PolicyError(f"invalid hardPodAffinitySymmetricWeight: {hard_pod_affinity_weight}, must be in the range 1-100")
     functions = {name: registry.predicates[name] for name in dict.fromkeys((*predicates, *registry.mandatory))}
-    return Selection(registry, functions, _weighed(registry, priorities), hard_pod_affinity_weight)
-
-
-def _weighed(registry: Registry, names: Iterable[str]) -> tuple[tuple[Priority, int], ...]:
-    weighed = tuple((registry.priorities[name](), registry.weights[name]) for name in sorted(set(names)))
+    weighed = tuple((registry.priorities[name](), registry.weights[name]) for name in sorted(set(priorities)))
     total = 0
     for _, weight in weighed:
         if weight * MAX_PRIORITY > MAX_INT64 - total:
             raise PolicyError(registry.release.texts["overflow"])
         total += weight * MAX_PRIORITY
-    return weighed
+    return Selection(registry, functions, weighed, hard_pod_affinity_weight)
 
 
 def int32(number: int) -> int:

@@ -64,19 +64,6 @@ _GROUPS: Mapping[str, type[CellGroup]] = {
 }  # fmt: skip
 
 
-def _first(version: str, functions: Cells) -> Release:
-    """The first release: with what its text says, and its cells that are *functions*."""
-    parts: dict[str, Any] = {name: {} for name in _GROUPS}
-    for cell, value in {**text_of(version).values, **functions}.items():
-        name, _, rest = cell.partition(".")
-        if rest:
-            parts[name][rest] = value
-        else:
-            parts[name] = MappingProxyType(value) if isinstance(value, dict) else value
-    groups = {name: convert(parts[name], group) for name, group in _GROUPS.items()}
-    return Release(**{**parts, **groups}, version=version, gates=gates_of(version).known)
-
-
 _OTHERWISE: Mapping[str, Cells] = {
     "1.12": {
         "gate_effects": (TAINT_NODES_BY_CONDITION, RESOURCE_LIMITS),
@@ -122,7 +109,16 @@ _OTHERWISE: Mapping[str, Cells] = {
 def _in_turn() -> Iterator[Release]:
     """The releases, each as the one before with what its text and its table say."""
     (first, functions), *later = _OTHERWISE.items()
-    yield (release := _first(first, functions))
+    # The first release: with what its text says, and its cells that are functions.
+    parts: dict[str, Any] = {name: {} for name in _GROUPS}
+    for cell, value in {**text_of(first).values, **functions}.items():
+        name, _, rest = cell.partition(".")
+        if rest:
+            parts[name][rest] = value
+        else:
+            parts[name] = MappingProxyType(value) if isinstance(value, dict) else value
+    groups = {name: convert(parts[name], group) for name, group in _GROUPS.items()}
+    yield (release := Release(**{**parts, **groups}, version=first, gates=gates_of(first).known))
     for version, more in later:
         cells_told = (*text_of(version).cells, more, {"version": version, "gates": gates_of(version).known})
         yield (release := changed_by(release, cells_told))

@@ -201,9 +201,6 @@ class _Loading:
             prefix_of(data, place)
         if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
-        self._validate(kind, decoded, data, place)
-
-    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: _Place) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []
         for what in told + self.validation.refused_in_templates(kind, data) if kind in WORKLOADS else told:
             if isinstance(what, CountsAs):

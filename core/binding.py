@@ -37,12 +37,12 @@ class Finding:
     unbound: Mask
     bound: Mask
     errors: Codes
-    texts: list[str] = attrs.field(factory=list)
+    texts: list[str] = attrs.Factory(list)
     volumes: Sequence[PersistentVolume] = ()
     """The volumes that ``matches`` names by their index."""
-    matches: list[tuple[PersistentVolumeClaim, Ints]] = attrs.field(factory=list)
+    matches: list[tuple[PersistentVolumeClaim, Ints]] = attrs.Factory(list)
     """For each claim the index into ``volumes`` of the volume that it gets on each node: int64[n], -1 for none."""
-    provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.field(factory=list)
+    provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.Factory(list)
     """The claims whose volumes have to be provisioned, and on which nodes: bool[n]."""
     decided: Mask = attrs.field(init=False)
     """Where the search reached the step that finds volumes for claims: bool[n]."""
@@ -80,9 +80,9 @@ class Finding:
 class PodClaims:
     """A pod's claims by kind: bound; delayed (they wait for their first consumer), with their class; and immediate."""
 
-    bound: list[PersistentVolumeClaim] = attrs.field(factory=list)
-    delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.field(factory=list)
-    immediate: list[PersistentVolumeClaim] = attrs.field(factory=list)
+    bound: list[PersistentVolumeClaim] = attrs.Factory(list)
+    delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.Factory(list)
+    immediate: list[PersistentVolumeClaim] = attrs.Factory(list)
     """Unbound claims whose volume is not the scheduler's business."""
 
 

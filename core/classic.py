@@ -74,7 +74,7 @@ class ClassicFlow:
     max_score: int = MAX_PRIORITY
     nominated_after: str | None = None
     plugins_without: frozenset[str] | None = None
-    profiles: Mapping[str, Any] = attrs.field(factory=dict)
+    profiles: Mapping[str, Any] = attrs.Factory(dict)
     _by_name: tuple[tuple[int, int], Rows] | None = None
 
     @classmethod
@@ -83,10 +83,12 @@ class ClassicFlow:
         algorithm, table = engine.algorithm, engine.table
         release, gates = algorithm.release, algorithm.gates
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
+        # Whether no rule depends on anything besides its declared reads.
+        sees_whole_list = any(priority.whole_list for priority, _ in algorithm.priorities)
         quick = QuickPath(
             algorithm=algorithm, boards=Boards(answers, engine.memory_bytes * 7 // 16), order=order, ties=engine.ties,
             nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
-            is_cacheable=_is_cacheable(algorithm),
+            is_cacheable=algorithm.has_predicates and not (sees_whole_list or algorithm.leaves_counts or algorithm.equivalence_cache),
         )  # fmt: skip
         return cls(
             engine=engine,
@@ -316,12 +318,6 @@ def _equivalence(engine: Engine) -> EquivalenceCache:
     from .equivalence import EquivalenceCache  # only 1.12 and 1.13 can have it
 
     return EquivalenceCache(engine.table, engine.algorithm.release, engine.algorithm.gates)
-
-
-def _is_cacheable(algorithm: Algorithm) -> bool:
-    """Whether no rule depends on anything besides its declared reads."""
-    sees_whole_list = any(priority.whole_list for priority, _ in algorithm.priorities)
-    return algorithm.has_predicates and not (sees_whole_list or algorithm.leaves_counts or algorithm.equivalence_cache)
 
 
 def aggregated(algorithm: Algorithm, errors: list[str]) -> str:

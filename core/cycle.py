@@ -81,7 +81,7 @@ class Cycle:
     """The feasible nodes, as the latest extender described them in its reply; None: as they are in the table."""
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
-    notes: CycleState = attrs.field(factory=CycleState)
+    notes: CycleState = attrs.Factory(CycleState)
     """What rules store for this cycle."""
 
     def __repr__(self) -> str:

@@ -71,7 +71,24 @@ class BoardDetails:
             return _ranking(cycle, board, rows, reduced, skipped())
 
         if verify.SWITCH.is_on:
-            _check_scores(work_out(), standing, ask(), cycle)
+            found = work_out()
+            wanted = ask()
+            is_same = (
+                [*found.by_priority] == [*wanted.by_priority]
+                and not np.ptp(wanted.totals - standing)
+                and all(
+                    np.array_equal(one, other)
+                    for one, other in zip(
+                        (found.totals, *found.by_priority.values()),
+                        (wanted.totals, *wanted.by_priority.values()),
+                        strict=True,
+                    )
+                )
+            )
+            if not is_same:
+                raise verify.StaleError(
+                    f"the details of pod {cycle.pod.key} are stale: {found.by_priority}, worked out {wanted.by_priority}"
+                )
         return LateRanking(standing, work_out)
 
 
@@ -100,13 +117,3 @@ def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Fi
     assert cycle.table.changed.revision == revision, "the next cycle has begun"
     prepare()
     return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
-
-
-def _check_scores(found: Ranking, standing: Scores, wanted: Ranking, cycle: Cycle) -> None:
-    """Raise StaleError unless all scores are as *wanted*, and the *standing* is as much below the totals for all."""
-    is_same = [*found.by_priority] == [*wanted.by_priority] and not np.ptp(wanted.totals - standing) and all(
-        np.array_equal(one, other)
-        for one, other in zip((found.totals, *found.by_priority.values()), (wanted.totals, *wanted.by_priority.values()), strict=True)
-    )
-    if not is_same:
-        raise verify.StaleError(f"the details of pod {cycle.pod.key} are stale: {found.by_priority}, worked out {wanted.by_priority}")

@@ -98,8 +98,8 @@ class Driver(ABC):
 
     async def _not_placed(self, item: QueuedPod, decision: Decision) -> None:
         plan, nominated = decision.preemption, decision.nominated
-        failure = Failure(decision.error or "", self.state.engine.failure_reason(decision))
-        item.plugins = self.state.engine.take_unschedulable_plugins(item.pod)
+        failure = Failure(decision.error or "", self.state.engine.flow.failure_reason(decision))
+        item.plugins = self.state.engine.flow.take_unschedulable_plugins(item.pod)
         if plan is not None and plan.node is not None and self.victims_leave_first:
             error = await self.make_room(item.pod, plan)
             if error is not None:

@@ -63,7 +63,7 @@ class Engine:
     """Nodes that have an image are counted when a snapshot is taken, not when their node was updated; None: as the release does."""
     asks_later: bool = False
     """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
-    listings: Listings = attrs.field(factory=Listings)
+    listings: Listings = attrs.Factory(Listings)
     reuse_snapshot_of: Engine | None = attrs.field(default=None)
     """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and pods."""
     reuse_answers: bool = False
@@ -432,14 +432,6 @@ class Engine:
         return self.binder.bind(pod)
 
     # --- what becomes of a pod --------------------------------------------------------------------------------------
-
-    def failure_reason(self, decision: Decision) -> str:
-        """The reason of condition PodScheduled for a pod that has no node after *decision*."""
-        return self.flow.failure_reason(decision)
-
-    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
-        """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
-        return self.flow.take_unschedulable_plugins(pod)
 
     def new_nominations(self) -> Nominations:
         """An empty map of nominations, as the release has it."""

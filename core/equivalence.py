@@ -71,7 +71,15 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
             # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
             return _binding(gates) | ({ZONE} if any(changed) else set())
         case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
-            return _of_volume(volume, gates)
+            source = volume.spec.source
+            kinds = (
+                (EBS, source.aws_elastic_block_store),
+                (GCE, source.gce_persistent_disk),
+                (AZURE, source.azure_disk),
+                (CSI, source.csi),
+            )
+            ended = {name for name, found in kinds if found is not None} & _counts(gates)
+            return ended | _binding(gates) | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
         case PersistentVolumeClaim(), PersistentVolumeClaim():
             # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling updates are ignored.
             return _counts(gates) | {BINDING} if late and old.spec.volume_name != new.spec.volume_name else set()
@@ -136,13 +144,6 @@ def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
     return {GENERAL, SERVICES} | ({AFFINITY} if changed else set()) | ({ZONE} if changed.intersection(BETA_PLACES) else set())
 
 
-def _of_volume(volume: PersistentVolume, gates: Gates) -> set[str]:
-    source = volume.spec.source
-    kinds = ((EBS, source.aws_elastic_block_store), (GCE, source.gce_persistent_disk), (AZURE, source.azure_disk), (CSI, source.csi))
-    ended = {name for name, found in kinds if found is not None} & _counts(gates)
-    return ended | _binding(gates) | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
-
-
 def _binding(gates: Gates) -> set[str]:
     return {BINDING} if gates.get("VolumeScheduling", False) else set()
 
@@ -177,9 +178,9 @@ def _written(container: Container) -> Hashable:
 class Results:
     """The cached results of one predicate: class -> rows."""
 
-    _of_class: dict[int, Kept] = attrs.field(factory=dict)
-    _numbers: dict[Reasons, int] = attrs.field(factory=dict)
-    _reasons: dict[int, Reasons] = attrs.field(factory=dict)
+    _of_class: dict[int, Kept] = attrs.Factory(dict)
+    _numbers: dict[Reasons, int] = attrs.Factory(dict)
+    _reasons: dict[int, Reasons] = attrs.Factory(dict)
 
     def of(self, number: int, size: int) -> Kept | None:
         """The results for class *number*: int32[size]; None where there are none."""
@@ -240,8 +241,8 @@ class EquivalenceCache:
     gates: Gates
     read_only: bool = False
     """Nothing new is cached."""
-    _results: dict[str, Results] = attrs.field(factory=dict)
-    _classes: dict[Hashable, int] = attrs.field(factory=dict)
+    _results: dict[str, Results] = attrs.Factory(dict)
+    _classes: dict[Hashable, int] = attrs.Factory(dict)
 
     def view(self, pod: Pod, nominations: Nominations) -> CacheView:
         """The results for the class of *pod*, for one search over the whole table. The snapshot must be up to date."""
@@ -295,7 +296,7 @@ class CacheView:
     """The pod's class."""
     usable: Mask
     """Rows for which the cache may be used."""
-    hits: dict[str, Mask] = attrs.field(factory=dict)
+    hits: dict[str, Mask] = attrs.Factory(dict)
     """Predicate -> rows with a cache hit; absent where there is none."""
 
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:

@@ -37,7 +37,7 @@ class EventRouter:
     engine: Engine
     queue: SchedulingQueue
     scheduler_name: str = DEFAULT_SCHEDULER
-    pods: dict[str, Pod] = attrs.field(factory=dict)
+    pods: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod as the API has it, without finished pods."""
     feed: EventFeed = attrs.field(init=False)
 

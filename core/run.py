@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from ..api.objects import KubeObject, Pod
 from .bindingcycle import Failure
 from .decision.decision import Decision
-from .decision.preemptionplan import Preemption
 from .engine import Engine
 from .feed import EventFeed
 from .savepoint import Savepoint
@@ -30,16 +29,16 @@ class Run:
     retries_once: bool = False
     """A preemptor is tried again once, as in recorded cases; else for as long as each try evicts somebody."""
     feed: EventFeed = attrs.field(init=False)
-    evicted: dict[str, str] = attrs.field(factory=dict)
+    evicted: dict[str, str] = attrs.Factory(dict)
     """Victim -> the pod that preempted it."""
-    _retries: list[str] = attrs.field(factory=list)
-    _pods: dict[str, Pod] = attrs.field(factory=dict)
+    _retries: list[str] = attrs.Factory(list)
+    _pods: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod, with its current status."""
-    _waiting: dict[str, Pod] = attrs.field(factory=dict)
+    _waiting: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod that waits for a node, as it was last put."""
-    _held: dict[str, Decision] = attrs.field(factory=dict)
+    _held: dict[str, Decision] = attrs.Factory(dict)
     """Key of a pod that waits on Permit -> its decision."""
-    _ended: list[tuple[Decision, Failure | None]] = attrs.field(factory=list)
+    _ended: list[tuple[Decision, Failure | None]] = attrs.Factory(list)
 
     _may_hold: bool = attrs.field(init=False)
     """Some profile has Permit plugins."""
@@ -292,32 +291,29 @@ class Run:
             # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of nominated pods.
             self.engine.nominations.add(pod, waiting)
         if plan is not None:
-            self._evict(pod, plan)
+            if plan.node is not None:
+                self.engine.nominations.remove(pod)
+                self._set_nomination(pod, plan.node)
+                self.engine.nominations.add(self._pods[pod.key], plan.node)
+                for victim in plan.victims:
+                    if not self.engine.flow.binding.preempt(victim, pod):
+                        if self.engine.point is not None:
+                            self._note(victim)
+                        self._stop_holding(victim)
+                        self.feed.delete(victim)
+                        self.evicted[victim.key] = pod.key
+            if plan.drops_own:
+                self.engine.nominations.remove(pod)
+                self._set_nomination(pod, "")
+            for other in plan.clear_nominations:
+                self.engine.nominations.remove(self._pods.get(other.key, other))
+                self._set_nomination(other, "")
         if decision.nominated == "":
             self.engine.nominations.remove(pod)
             self._set_nomination(pod, "")
         if plan is not None and plan.node is not None and tries_again:
             decision.is_final = False
             self._retries.append(pod.key)
-
-    def _evict(self, pod: Pod, plan: Preemption) -> None:
-        if plan.node is not None:
-            self.engine.nominations.remove(pod)
-            self._set_nomination(pod, plan.node)
-            self.engine.nominations.add(self._pods[pod.key], plan.node)
-            for victim in plan.victims:
-                if not self.engine.flow.binding.preempt(victim, pod):
-                    if self.engine.point is not None:
-                        self._note(victim)
-                    self._stop_holding(victim)
-                    self.feed.delete(victim)
-                    self.evicted[victim.key] = pod.key
-        if plan.drops_own:
-            self.engine.nominations.remove(pod)
-            self._set_nomination(pod, "")
-        for other in plan.clear_nominations:
-            self.engine.nominations.remove(self._pods.get(other.key, other))
-            self._set_nomination(other, "")
 
     def _set_nomination(self, pod: Pod, node_name: str) -> None:
         if self.engine.point is not None:

@@ -34,7 +34,7 @@ import attrs
 class Savepoint:
     """A moment, and how what was done since then is undone."""
 
-    _steps: list[Callable[[], object]] = attrs.field(factory=list)
+    _steps: list[Callable[[], object]] = attrs.Factory(list)
     _kept: bool = False
 
     def note(self, undo: Callable[..., object], *args: Any) -> None:

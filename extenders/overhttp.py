@@ -172,14 +172,7 @@ def _client(config: ExtenderConfig) -> httpx.Client:
         import httpx
     except ImportError:
         raise MissingExtra("extenders: the package httpx is not installed: pip install 'kubeclassic[extenders]'") from None
-    return httpx.Client(verify=_context(config), headers=HEADERS, follow_redirects=True)
-
-
-# --- TLS ------------------------------------------------------------------------------------------------------------
-
-
-def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
-    """How certificates are checked, and which one is shown; True: by the system's authorities."""
+    # How certificates are checked, and which one is shown; True: by the system's authorities.
     tls = config.tls or TlsConfig()
     has_ca = bool(tls.ca_file or tls.ca_data)
     # Upstream: with enableHttps and no authority the certificate is not checked.
@@ -192,22 +185,21 @@ def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
         if insecure:
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         if tls.cert_file or tls.cert_data:
-            _show(context, tls)
+            # Let context show the certificate of tls; data win over files.
+            written: list[Path] = []
+            try:
+                cert = _file(tls.cert_data, tls.cert_file, written)
+                context.load_cert_chain(cert, _file(tls.key_data, tls.key_file, written) or None)
+            finally:
+                for path in written:
+                    with suppress(OSError):
+                        path.unlink()
     except (OSError, ValueError) as error:
         raise TlsError(f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
-    return context
+    return httpx.Client(verify=context, headers=HEADERS, follow_redirects=True)
 
 
-def _show(context: ssl.SSLContext, tls: TlsConfig) -> None:
-    """Let *context* show the certificate of *tls*; data win over files."""
-    written: list[Path] = []
-    try:
-        cert = _file(tls.cert_data, tls.cert_file, written)
-        context.load_cert_chain(cert, _file(tls.key_data, tls.key_file, written) or None)
-    finally:
-        for path in written:
-            with suppress(OSError):
-                path.unlink()
+# --- TLS ------------------------------------------------------------------------------------------------------------
 
 
 def _file(data: bytes, path: str, written: list[Path]) -> str:

@@ -152,7 +152,7 @@ class FrameworkFlow:
     batches: Batches | None = None
     """What is kept for pods that are equal; None where no pod has a signature."""
     _latest: FrameworkCycle | None = None
-    _blamed: dict[str, frozenset[str]] = attrs.field(factory=dict)
+    _blamed: dict[str, frozenset[str]] = attrs.Factory(dict)
     """Pod -> the plugins that rejected it in its latest attempt."""
 
     @classmethod

@@ -138,20 +138,20 @@ def _no_time() -> float:
 class Handle:
     """What plugins get when they are constructed: one for all plugins of a profile."""
 
-    gates: Mapping[str, bool] = attrs.field(factory=dict)
-    cells: FrameworkCells = attrs.field(factory=FrameworkCells)
+    gates: Mapping[str, bool] = attrs.Factory(dict)
+    cells: FrameworkCells = attrs.Factory(FrameworkCells)
     """What the release does differently from others."""
-    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    queueing: QueueingCells = attrs.Factory(QueueingCells)
     """The same of its events."""
     requests: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
     """What the release takes for the requests of a pod."""
-    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    devices: DeviceCells = attrs.Factory(DeviceCells)
     """What it does differently about devices."""
     listings: Listings | None = None
     """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
-    waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
+    waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     now: Callable[[], float] = _no_time
     """The time, in seconds since 1970, for what has to happen in time; where none goes by nothing is late."""
 

@@ -55,9 +55,9 @@ class Profile:
     cacheable: Algorithm | None
     """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it reads."""
     _plugins: Mapping[str, Plugin]
-    handle: Handle = attrs.field(factory=Handle)
+    handle: Handle = attrs.Factory(Handle)
     """What its plugins share."""
-    waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
+    waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     """Its pods that wait for Permit plugins."""
     slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
@@ -121,11 +121,6 @@ def _check_total(weights: Iterable[int]) -> None:
         total += weight * MAX_NODE_SCORE
 
 
-def _split(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
-    """Those of the plugins of one point that multiPoint names too, and the others."""
-    return [name for name in explicit if name in overridden], [name for name in explicit if name not in overridden]
-
-
 def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
     """The same, by a walk of one array from which each plugin that is found is taken out.
 
@@ -148,20 +143,49 @@ class _Builder:
     config: KubeSchedulerConfiguration
     registry: Registry
     handle: Handle
-    made: dict[str, Any] = attrs.field(factory=dict)
+    made: dict[str, Any] = attrs.Factory(dict)
     """Name -> plugin, at whichever points it runs."""
 
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
             _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
-        self._check_repeats()
+        # Refuse arguments that are given twice, where that was not checked with the configuration.
+        given = [entry.name for entry in self.profile.plugin_config]
+        twice = next((name for i, name in enumerate(given) if name in given[:i]), None)
+        if twice is not None:
+            raise PolicyError(f"repeated config for plugin {twice}")
         self.made = {name: self._construct(name) for name in self._needed()}
         explicit = {point: self._explicit(point) for point in _EXPANSION}
         points = {point: tuple(self._expanded(point, explicit[point])) for point in _EXPANSION}
         self._check(points)
         weights = self._weights([*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
-        algorithm = self._algorithm(points, weights, percentage)
+        pre_filters, release = set(points["preFilter"]), self.config.release
+        one_reason = self.handle.cells.one_reason
+        predicates = tuple(
+            as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"]
+        )
+        priorities = tuple(
+            (as_priority(self.made[name], self._is_prepared(name, points)), weights[name])
+            for name in points["score"]
+        )
+        algorithm = Algorithm(
+            release=release,
+            gates=self.config.gates,
+            predicates=predicates,
+            priorities=priorities,
+            leaves_counts=any(
+                reads & Reads.EFFECTS
+                for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))
+            ),
+            extenders=self.config.extenders,
+            percentage=percentage,
+            check_all=self.config.checks_all,
+            scores=bool(priorities)
+            or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
+            max_pd_vols=self.handle.max_pd_vols,
+            unread=(*(unread_field(path, release) for path in self.config.unread), *self.config.notes),
+        )
         plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None if algorithm.leaves_counts or repeats else self._cacheable(algorithm, points)
@@ -173,29 +197,28 @@ class _Builder:
         names = dict.fromkeys(name for found in self.profile.plugins.values() for name in found.names)
         return sorted(name for name in names if name in self.registry)
 
-    def _check_repeats(self) -> None:
-        """Refuse arguments that are given twice, where that was not checked with the configuration."""
-        given = [entry.name for entry in self.profile.plugin_config]
-        twice = next((name for i, name in enumerate(given) if name in given[:i]), None)
-        if twice is not None:
-            raise PolicyError(f"repeated config for plugin {twice}")
-
     def _construct(self, name: str) -> Plugin:
         context = self.config.context
         args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
-            args = self._with_extenders(args)
+            managed = [
+                r.name
+                for extender in self.config.extenders
+                for r in extender.managed_resources
+                if r.ignored_by_scheduler
+            ]
+            # Upstream: the resources that extenders manage replace those in the arguments.
+            args = (
+                attrs.evolve(args, ignored_resources=tuple(managed))
+                if managed and isinstance(args, NodeResourcesFitArgs)
+                else args
+            )
         try:
             if faults := aggregated(arg_faults(name, args, "", context)):
                 raise PolicyError(faults)
             return made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
-
-    def _with_extenders(self, args: object) -> object:
-        managed = [r.name for extender in self.config.extenders for r in extender.managed_resources if r.ignored_by_scheduler]
-        # Upstream: the resources that extenders manage replace those in the arguments.
-        return attrs.evolve(args, ignored_resources=tuple(managed)) if managed and isinstance(args, NodeResourcesFitArgs) else args
 
     def _explicit(self, point: str) -> list[str]:
         for _, text in self._objections(point):
@@ -266,7 +289,12 @@ class _Builder:
         order = self.config.release.configuration.multi_point
         if order == "single points":
             return [*explicit, *added]
-        first, last = _shifting(explicit, overridden) if order == "shifting overrides" else _split(explicit, overridden)
+        first, last = (
+            _shifting(explicit, overridden)
+            if order == "shifting overrides"
+            else [name for name in explicit if name in overridden],
+            [name for name in explicit if name not in overridden],
+        )
         return [*first, *added, *last]
 
     def _check(self, points: Mapping[str, tuple[str, ...]]) -> None:
@@ -282,25 +310,6 @@ class _Builder:
         if self.config.context.cells.adds_up_weights:
             _check_total(found.values())
         return found
-
-    def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
-        pre_filters, release = set(points["preFilter"]), self.config.release
-        one_reason = self.handle.cells.one_reason
-        predicates = tuple(as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"])
-        priorities = tuple((as_priority(self.made[name], self._is_prepared(name, points)), weights[name]) for name in points["score"])
-        return Algorithm(
-            release=release,
-            gates=self.config.gates,
-            predicates=predicates,
-            priorities=priorities,
-            leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
-            extenders=self.config.extenders,
-            percentage=percentage,
-            check_all=self.config.checks_all,
-            scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
-            max_pd_vols=self.handle.max_pd_vols,
-            unread=(*(unread_field(path, release) for path in self.config.unread), *self.config.notes),
-        )
 
     def _is_prepared(self, name: str, points: Mapping[str, tuple[str, ...]]) -> bool:
         """Whether the plugin called *name* runs where its score reads what was prepared."""

@@ -111,7 +111,7 @@ class SchedulerSpec:
     """A release and its options. Files are read already, so that a copy in another process makes the same scheduler."""
 
     version: str
-    config: classic.AlgorithmConfiguration = attrs.field(factory=classic.AlgorithmConfiguration)
+    config: classic.AlgorithmConfiguration = attrs.Factory(classic.AlgorithmConfiguration)
     """For releases with predicates and priorities: the component configuration, with what options say in its place."""
     profiles: KubeSchedulerConfiguration | None = None
     """For the framework."""

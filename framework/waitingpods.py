@@ -86,7 +86,7 @@ class WaitingPod:
 class WaitingPods:
     """The waiting pods of one profile, in the order in which they began to wait."""
 
-    _by_uid: dict[str, WaitingPod] = attrs.field(factory=dict)
+    _by_uid: dict[str, WaitingPod] = attrs.Factory(dict)
 
     def __iter__(self) -> Iterator[WaitingPod]:
         """All of them; they may come and go during the iteration."""

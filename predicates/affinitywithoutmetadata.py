@@ -17,7 +17,7 @@ from ..core.arrays.census import PodCount
 from ..core.arrays.columns import grown
 from ..core.arrays.counts import DomainSum, added
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
 from ..core.pods.template import Entry, Template
@@ -40,7 +40,13 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go satisfiesExistingPodsAntiAffinity, satisfiesPodsAffinityAntiAffinity.
     """
-    refused = _refused_by_existing(pod, nodes)
+    table = nodes.table
+    terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    carried = [(counter, carrier.topology_key, 1) for carrier, counter in terms]
+    holding = added(DomainSum.of_each(carried, table, table.deleted_rows), nodes)
+    for carrier, _ in terms if nodes.edits else ():
+        holding = holding + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
+    refused = holding > 0
     error = _unreadable_existing(pod, nodes)
     own = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
     outcomes: list[Reasons | str | None] = []
@@ -72,16 +78,6 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
 
 
 # --- anti-affinity of existing pods ---------------------------------------------------------------------------------
-
-
-def _refused_by_existing(pod: Template, nodes: Batch) -> Mask:
-    table = nodes.table
-    terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    carried = [(counter, carrier.topology_key, 1) for carrier, counter in terms]
-    holding = added(DomainSum.of_each(carried, table, table.deleted_rows), nodes)
-    for carrier, _ in terms if nodes.edits else ():
-        holding = holding + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
-    return holding > 0
 
 
 def _unreadable_existing(pod: Template, nodes: Batch) -> list[str | None]:
@@ -117,9 +113,9 @@ class _Role:
     error: str | None
     """The error of the first invalid selector. If there is one, every pod counts as this error."""
     targeted: PodCount | None
-    by_domains: dict[Domains, list[int]] = attrs.field(factory=dict)
-    errors: list[tuple[int, str]] = attrs.field(factory=list)
-    anywhere: list[int] = attrs.field(factory=list)
+    by_domains: dict[Domains, list[int]] = attrs.Factory(dict)
+    errors: list[tuple[int, str]] = attrs.Factory(list)
+    anywhere: list[int] = attrs.Factory(list)
     """The places of all matching pods whose node is found."""
 
     @classmethod
@@ -173,7 +169,7 @@ class _OwnTerms:
     affinity: _Role
     anti: _Role
     itself: bool
-    places: dict[int, list[tuple[int, Entry]]] = attrs.field(factory=dict)
+    places: dict[int, list[tuple[int, Entry]]] = attrs.Factory(dict)
     """Row -> the places of its pods in the list."""
 
     @classmethod

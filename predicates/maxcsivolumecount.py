@@ -9,7 +9,7 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..api.objects import PersistentVolume, PersistentVolumeClaim, Volume
+from ..api.objects import PersistentVolumeClaim, Volume
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
@@ -111,18 +111,14 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
     claim = cycle.listings.claims.get(key)
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
-        return _of_volume(volume, cycle)
+        csi, cells = volume.spec.source.csi, cycle.algorithm.release.volumes
+        if csi is not None:
+            counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
+            return (csi.driver, csi.volume_handle, None) if counted else None
+        plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
+        handle = handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone) if plugin is not None else None
+        return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
     return _of_class(claim, cycle) if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims else None
-
-
-def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
-    csi, cells = volume.spec.source.csi, cycle.algorithm.release.volumes
-    if csi is not None:
-        counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
-        return (csi.driver, csi.volume_handle, None) if counted else None
-    plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
-    handle = handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone) if plugin is not None else None
-    return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
 
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:

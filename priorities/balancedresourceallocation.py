@@ -33,7 +33,12 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
     # As whole numbers without sign, the bits of negative numbers are above those of 1.
     within = used.view(np.uint64) < _BITS_OF_ONE
     if with_volumes:
-        return _with_volumes(used, nodes.transient, best)
+        cpu, memory = used
+        allocatable, requested = nodes.transient
+        counted = allocatable > 0
+        volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
+        evenness = np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory))
+        return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1), best)
     if is_everywhere(within):
         return _parts(used, best)
     if np.count_nonzero(used < 0):
@@ -65,16 +70,6 @@ def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
         used /= capacity.astype(np.float64)
         return used
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
-
-
-def _with_volumes(used: Floats, transient: Ints, best: int) -> Scores:
-    """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0: int64[n]."""
-    cpu, memory = used
-    allocatable, requested = transient
-    counted = allocatable > 0
-    volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
-    evenness = np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory))
-    return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1), best)
 
 
 def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:

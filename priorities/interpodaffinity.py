@@ -56,7 +56,9 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
     if not cycle.algorithm.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
         return None
-    times = _times_listed(nodes)
+    # How often each node is among the feasible ones: after nodes have changed, a search can visit one twice.
+    listed: Scores = np.bincount(nodes.indexes)[nodes.indexes]
+    times = listed
     if times.max() == 1:
         return None
     raw = raw * times
@@ -65,12 +67,6 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
 
 
 normalize: Reduction = Reduction(_scale, special=_of_listed)
-
-
-def _times_listed(nodes: Batch) -> Scores:
-    """How often each node is among the feasible ones: after nodes have changed, a search can visit one twice."""
-    listed: Scores = np.bincount(nodes.indexes)[nodes.indexes]
-    return listed
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:

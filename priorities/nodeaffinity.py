@@ -14,8 +14,7 @@ from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import expressions_mask
 from ..core.pods.template import Template
 from ..core.rule import PriorityError, Reads
-from .reduce import normalize_reduce
-from .rule import priority
+from .rule import normalize_reduce, priority
 
 
 def _preferred(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.counts import Sums
+from ..core.arrays.reduction import Proportional, Reduction
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
@@ -64,3 +65,13 @@ priority: _Declare = _Declare()
 
 MAX_PRIORITY = 10
 """The best score of a priority after its reduce step."""
+
+
+def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
+    """The reduce step that scales scores so that the greatest becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0.
+
+    Where no score is above 0 they stay as they are; with *reverse* every node gets *best*.
+    Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.
+    """
+
+    return Reduction(lambda pod, raw, cycle: Proportional(max(0, raw.highest), best, reverse))

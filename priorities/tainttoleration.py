@@ -11,8 +11,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reduce import normalize_reduce
-from .rule import priority
+from .rule import normalize_reduce, priority
 
 PREFER_NO_SCHEDULE = "PreferNoSchedule"
 

@@ -175,7 +175,7 @@ class Question:
     """The file that is asked about, where that is no cluster."""
     jobs: tuple[int | None, str] | None = None
     """In how many processes it runs by default, and that in words; None: in this one alone."""
-    ignored: Mapping[str, bool] = attrs.field(factory=dict)
+    ignored: Mapping[str, bool] = attrs.Factory(dict)
     """Flags of kubectl that mean nothing here, and whether each takes a value."""
 
     def function(self) -> Callable[..., Any]:

@@ -159,7 +159,7 @@ def needs(case: Json, answer: Json | None) -> set[str]:
 class Manner:
     """How cases are run. ``engine``: fields of the Engine, such as ``memory_bytes``."""
 
-    engine: Mapping[str, Any] = attrs.field(factory=dict)
+    engine: Mapping[str, Any] = attrs.Factory(dict)
     release: Release | None = None
     """One that is not quite that of the case, in its place."""
     details: bool = True

@@ -62,8 +62,8 @@ def _number(wanted: IntOrString | None, whole: int) -> int:
 class Budgets:
     """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready gives it back."""
 
-    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.field(factory=dict)
-    _found: dict[object, tuple[Allowance, ...]] = attrs.field(factory=dict)
+    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.Factory(dict)
+    _found: dict[object, tuple[Allowance, ...]] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool) -> Budgets:

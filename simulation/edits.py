@@ -268,7 +268,20 @@ class FieldChange:
         if before is None or self.operator == REMOVE:
             return None
         if self.operator == TIMES:
-            return _times(before, value)
+            try:
+                times = Fraction(value)
+            except (ValueError, ZeroDivisionError):
+                raise EditError(f'expected a number such as 0.5, got the factor "{value}"') from None
+            if times < 0:
+                raise EditError(f'expected a number of 0 or more, got the factor "{value}"')
+            try:
+                exact = Quantity.parse(before).nanos * times
+            except QuantityError as error:
+                raise EditError(f"it is no number: {error}") from None
+            if isinstance(before, int):
+                return -int(-exact // _NANO)
+            milli = -int(-exact // 10**6)
+            return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
         if isinstance(before, dict):
             return {key: held for key, held in before.items() if key != value} or None
         if not isinstance(before, list):
@@ -296,24 +309,6 @@ def read_value(text: str) -> Json:
     if len(found) > 1:
         raise EditError(f'expected YAML, got the value "{text}"')
     return found[0] if found else None
-
-
-def _times(before: Json, factor: str) -> Json:
-    """A number or an amount of a resource, times *factor*; amounts are rounded up to thousandths, numbers to whole ones."""
-    try:
-        times = Fraction(factor)
-    except (ValueError, ZeroDivisionError):
-        raise EditError(f'expected a number such as 0.5, got the factor "{factor}"') from None
-    if times < 0:
-        raise EditError(f'expected a number of 0 or more, got the factor "{factor}"')
-    try:
-        exact = Quantity.parse(before).nanos * times
-    except QuantityError as error:
-        raise EditError(f"it is no number: {error}") from None
-    if isinstance(before, int):
-        return -int(-exact // _NANO)
-    milli = -int(-exact // 10**6)
-    return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
 
 
 NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")

@@ -95,7 +95,28 @@ def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` where no scheduler answers at that address.
     """
     if dask is not None:
-        client = _client(dask)
+        try:
+            distributed = import_module("distributed")
+        except ImportError:
+            raise KubeclassicError("dask: distributed is not installed: pip install 'kubeclassic[sweep]'") from None
+        client = None
+        try:
+            addressing, registry = (
+                import_module("distributed.comm.addressing"),
+                import_module("distributed.comm.registry"),
+            )
+            scheme, place = addressing.parse_address(dask)
+            registry.get_backend(scheme)
+            if scheme in ("tcp", "tls"):
+                addressing.parse_host_port(place)  # before a client is started, which would try for ever
+            client = distributed.Client(dask, timeout=SECONDS, set_as_default=False)
+            client.wait_for_workers(1, timeout=SECONDS)
+        except (OSError, ValueError, TimeoutError) as error:
+            if client is not None:
+                client.close()
+                raise KubeclassicError(f"dask: expected at least one worker, got {dask} with none") from None
+            told = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise KubeclassicError(f"dask: expected the address of a scheduler, got {dask}: {told}") from None
         try:
             yield client.get_executor(pure=False)
         finally:
@@ -107,26 +128,3 @@ def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
         # Ctrl-C ends such a process without a traceback: the one that started it says what there is to say.
         with ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)) as pool:
             yield pool
-
-
-def _client(address: str) -> Any:
-    try:
-        distributed = import_module("distributed")
-    except ImportError:
-        raise KubeclassicError("dask: distributed is not installed: pip install 'kubeclassic[sweep]'") from None
-    client = None
-    try:
-        addressing, registry = import_module("distributed.comm.addressing"), import_module("distributed.comm.registry")
-        scheme, place = addressing.parse_address(address)
-        registry.get_backend(scheme)
-        if scheme in ("tcp", "tls"):
-            addressing.parse_host_port(place)  # before a client is started, which would try for ever
-        client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
-        client.wait_for_workers(1, timeout=SECONDS)
-    except (OSError, ValueError, TimeoutError) as error:
-        if client is not None:
-            client.close()
-            raise KubeclassicError(f"dask: expected at least one worker, got {address} with none") from None
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise KubeclassicError(f"dask: expected the address of a scheduler, got {address}: {told}") from None
-    return client

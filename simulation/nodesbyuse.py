@@ -174,7 +174,7 @@ class NodeUses:
     """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
 
     engine: Engine
-    _before: dict[str, tuple[list[int], int]] = attrs.field(factory=dict)
+    _before: dict[str, tuple[list[int], int]] = attrs.Factory(dict)
 
     def begin(self) -> None:
         """Note what is requested now."""

@@ -35,7 +35,7 @@ class Replacements:
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""
     _made: int = 0
-    _tried: dict[str, int] = attrs.field(factory=dict)
+    _tried: dict[str, int] = attrs.Factory(dict)
     """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod

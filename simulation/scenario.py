@@ -36,10 +36,10 @@ class Scenario:
     objects: tuple[KubeObject, ...]
     """Nodes, pods with a node, and everything else that the scheduler reads."""
     pending: tuple[Pod, ...]
-    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    ignored: Mapping[str, int] = attrs.Factory(dict)
     """Why an object is ignored -> how many."""
     warnings: tuple[Notice, ...] = ()
-    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
+    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     set_aside: tuple[Pod, ...] = ()
     """The pods that are ignored."""

@@ -90,7 +90,7 @@ class Side:
     name: str
     simulation: Simulation
     run: Run = attrs.field(init=False)
-    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = attrs.field(factory=dict)
+    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.run = self.simulation.begin()

@@ -42,7 +42,7 @@ class Outcome:
     pod: Pod
     host: str | None = None
     error: str | None = None
-    reasons: Mapping[str, int] = attrs.field(factory=dict)
+    reasons: Mapping[str, int] = attrs.Factory(dict)
     """Why it fits on no node, as the decision has it: reason -> nodes, that of most nodes first."""
     is_gated: bool = False
     """It was not tried, as a PreEnqueue plugin holds it back."""
@@ -92,16 +92,16 @@ class Simulation:
     """Whether decisions keep feasible nodes, reasons and scores."""
     replacements: Replacements | None = None
     """Makes the pods that owners put in place of evicted ones; None: evicted pods do not come back."""
-    outcomes: dict[str, Outcome] = attrs.field(factory=dict)
+    outcomes: dict[str, Outcome] = attrs.Factory(dict)
     """By pod, of those tried so far."""
-    evictions: list[Eviction] = attrs.field(factory=list)
+    evictions: list[Eviction] = attrs.Factory(list)
     """In order."""
-    taken_back: list[Pod] = attrs.field(factory=list)
+    taken_back: list[Pod] = attrs.Factory(list)
     """Pods that waited on Permit and were rejected, in order."""
     cycles: int = 0
     on_begin: Callable[[], None] | None = None
     """Called when the scheduler knows the cluster, before the first cycle."""
-    _origins: dict[str, str] = attrs.field(factory=dict)
+    _origins: dict[str, str] = attrs.Factory(dict)
     """Replacement -> the evicted pod."""
     _run: Run | None = None
     _seen: int = 0

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ..objects import AllocationResult, KubeObject, Pod, ResourceClaim
+from ..objects import KubeObject, Pod, ResourceClaim
 from ..objects.metadata import attributes, is_value, json_names
 from ..objects.quantity import Quantity
 from ..reading.decode import decode_kind
@@ -105,37 +105,33 @@ def with_status(
         since = allocation.allocation_timestamp
         made = before
         if made is None:
-            made, config = own_fields(allocation), _config(manifest, allocation, classes, names_requests)
+            # What the classes of the requests that were chosen tell drivers, and then what the claim does.
+            devices = manifest.get("spec", {}).get("devices", {})
+            chosen = {one.request.partition("/")[0]: one.request for one in allocation.results}
+            found: list[dict[str, Json]] = []
+            which = ((one, chosen.get(one["name"], "")) for one in devices.get("requests", ()))
+            asked = []
+            for one, name in which:
+                # Its class, or that of the alternative of it that was chosen.
+                alternatives = {f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())}
+                asked.append(
+                    (
+                        alternatives.get(name, one.get("exactly", one)).get("deviceClassName", ""),
+                        name or one["name"],
+                    )
+                )
+            for name in dict.fromkeys(name for name, _ in asked) if names_requests else [name for name, _ in asked]:
+                named = {"requests": [request for other, request in asked if other == name]} if names_requests else {}
+                told = classes.get(name, {}).get("spec", {}).get("config", ())
+                found += [{"source": "FromClass", **one, **named} for one in told]
+            for one in devices.get("config", ()):
+                named = one.get("requests")
+                times = 1 if not named else sum(bool({name, whole} & set(named)) for name, whole in chosen.items())
+                found += [{"source": "FromClaim", **one}] * times
+            made, config = own_fields(allocation), found
             made["devices"] = {"results": [], **made.get("devices", {}), **({"config": config} if config else {})}
         status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
     else:
         status.pop("devices", None)
     users = list(map(own_fields, claim.status.reserved_for))
     return {**manifest, "status": {**status, **({"reservedFor": users} if users else {})}}
-
-
-def _config(
-    manifest: Mapping[str, Any], allocation: AllocationResult, classes: Mapping[str, Mapping[str, Any]], names_requests: bool
-) -> list[dict[str, Json]]:
-    """What the classes of the requests that were chosen tell drivers, and then what the claim does.
-
-    Upstream: the end of Allocate in structured/internal/experimental/allocator_experimental.go.
-    """
-    devices = manifest.get("spec", {}).get("devices", {})
-    chosen = {one.request.partition("/")[0]: one.request for one in allocation.results}
-    found: list[dict[str, Json]] = []
-    which = ((one, chosen.get(one["name"], "")) for one in devices.get("requests", ()))
-    asked = []
-    for one, name in which:
-        # Its class, or that of the alternative of it that was chosen.
-        alternatives = {f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())}
-        asked.append((alternatives.get(name, one.get("exactly", one)).get("deviceClassName", ""), name or one["name"]))
-    for name in dict.fromkeys(name for name, _ in asked) if names_requests else [name for name, _ in asked]:
-        named = {"requests": [request for other, request in asked if other == name]} if names_requests else {}
-        told = classes.get(name, {}).get("spec", {}).get("config", ())
-        found += [{"source": "FromClass", **one, **named} for one in told]
-    for one in devices.get("config", ()):
-        named = one.get("requests")
-        times = 1 if not named else sum(bool({name, whole} & set(named)) for name, whole in chosen.items())
-        found += [{"source": "FromClaim", **one}] * times
-    return found

@@ -112,7 +112,17 @@ class TextTable:
                     continue
                 block = [attrs.evolve(one, texts=[one.texts[at] for at in rows]) for one in block]
                 yield ""
-            yield from self._block(_fitted(block, width), colour)
+            fitted = [attrs.evolve(column) for column in block]
+            for name, text in ((READABLE_NAME, READABLE_TEXT), (SHORTEST_NAME, SHORTEST_TEXT)):
+                for is_wrapped in (True, False):
+                    # Always the column that has most to give, down to what each keeps at least.
+                    chosen = [column for column in fitted if column.is_wrapped is is_wrapped]
+                    while width is not None and chosen and _total(column.width for column in fitted) > width:
+                        widest = max(chosen, key=lambda column: column.width - column.least(name, text))
+                        if widest.width <= widest.least(name, text):
+                            break
+                        widest.width -= 1
+            yield from self._block(fitted, colour)
 
     def _block(self, columns: Sequence[_Column], colour: bool) -> Iterator[str]:
         if self.with_headers:
@@ -181,21 +191,6 @@ def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]
 def _total(widths: Iterable[int]) -> int:
     found = list(widths)
     return sum(found) + len(GAP) * (len(found) - 1)
-
-
-def _fitted(columns: Sequence[_Column], width: int | None) -> list[_Column]:
-    """Copies of *columns*, narrowed to *width* together: sentences, then names, while they can be read well; then further."""
-    fitted = [attrs.evolve(column) for column in columns]
-    for name, text in ((READABLE_NAME, READABLE_TEXT), (SHORTEST_NAME, SHORTEST_TEXT)):
-        for is_wrapped in (True, False):
-            # Always the column that has most to give, down to what each keeps at least.
-            chosen = [column for column in fitted if column.is_wrapped is is_wrapped]
-            while width is not None and chosen and _total(column.width for column in fitted) > width:
-                widest = max(chosen, key=lambda column: column.width - column.least(name, text))
-                if widest.width <= widest.least(name, text):
-                    break
-                widest.width -= 1
-    return fitted
 
 
 # --- sentences ------------------------------------------------------------------------------------------------------

@@ -75,10 +75,10 @@ class PodCount:
     total: int = 0
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[Hashable, DomainCounts] = attrs.field(factory=dict)
-    _moved: list[int] = attrs.field(factory=list)
+    _domains: dict[Hashable, DomainCounts] = attrs.Factory(dict)
+    _moved: list[int] = attrs.Factory(list)
     """The rows of the latest changes, one a revision."""
-    _by_template: dict[int, int] = attrs.field(factory=dict)
+    _by_template: dict[int, int] = attrs.Factory(dict)
 
     def of(self, template: Template) -> int:
         """How often a pod of *template* counts."""
@@ -149,16 +149,6 @@ class PodCount:
             found[0] = 0
         return found
 
-    def domains_without(self, key: str, labels: dict[str, NodeColumn[str | None]], rows: Collection[int]) -> Ints:
-        """As :meth:`domains`, the pods of *rows* left out."""
-        found = self.domains(key, labels)
-        counted = [row for row in rows if row < len(self.rows) and self.rows[row]]
-        if counted and key in labels:
-            found = found.copy()
-            np.subtract.at(found, labels[key].codes[counted], self.rows[counted])
-            found[0] = 0
-        return found
-
     def relabelled(self) -> None:
         """Some row's labels changed: count its domains again when next asked."""
         self._domains.clear()
@@ -180,7 +170,7 @@ class Census:
 
     labels: dict[str, NodeColumn[str | None]]
     """The table's label columns."""
-    counters: dict[Query, PodCount] = attrs.field(factory=dict)
+    counters: dict[Query, PodCount] = attrs.Factory(dict)
     revision: int = 0
     """Moves with every counter."""
     terms_revision: int = 0
@@ -189,12 +179,12 @@ class Census:
     """Some pod has or had an invalid selector among its terms."""
     watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
-    _asked: Pairs[PodCount] = attrs.field(factory=Pairs)
+    _asked: Pairs[PodCount] = attrs.Factory(Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
-    _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
+    _templates: dict[Template, dict[int, int]] = attrs.Factory(dict)
     """Template -> row -> pods, of the templates that are or were present."""
-    _labelled: Pairs[Template] = attrs.field(factory=Pairs)
-    _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.field(factory=dict)
+    _labelled: Pairs[Template] = attrs.Factory(Pairs)
+    _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.Factory(dict)
     _terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
     _usual: int = 0
     """How many counters there were when it forgot templates for the first time since they began anew; 0: it has not."""

@@ -135,7 +135,7 @@ class RowsByCode:
 class Postings:
     """From a value to the rows that hold it: a pod asks for few values, a node holds many."""
 
-    rows: dict[Hashable, set[int]] = attrs.field(factory=dict)
+    rows: dict[Hashable, set[int]] = attrs.Factory(dict)
 
     def put(self, value: Hashable, row: int) -> None:
         """Note that *row* holds *value*."""
@@ -169,7 +169,7 @@ STEP_COST = 1 << 7
 class Derived:
     """What was worked out of a table and can be worked out again: a copy begins empty."""
 
-    kept: dict[Hashable, Any] = attrs.field(factory=dict)
+    kept: dict[Hashable, Any] = attrs.Factory(dict)
 
 
 @attrs.define(eq=False, repr=False)

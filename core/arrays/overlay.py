@@ -56,16 +56,16 @@ class Overlay(Batch):
 
     incoming: Pod | None = None
     """The pod that the trial is for; upstream's metadata does not follow what happens to another one of its name."""
-    _edits: list[PodEdit] = attrs.field(factory=list)
-    _placed: set[int] = attrs.field(factory=set)
+    _edits: list[PodEdit] = attrs.Factory(list)
+    _placed: set[int] = attrs.Factory(set)
     """Which entries an edit put here at least once, by identity."""
-    _edits_at: dict[int, list[PodEdit]] = attrs.field(factory=dict)
-    _tallies: dict[Query, EditCounts] = attrs.field(factory=dict)
-    _pods: dict[int, list[Entry]] = attrs.field(factory=dict)
+    _edits_at: dict[int, list[PodEdit]] = attrs.Factory(dict)
+    _tallies: dict[Query, EditCounts] = attrs.Factory(dict)
+    _pods: dict[int, list[Entry]] = attrs.Factory(dict)
     _counts: Ints = attrs.field(init=False)
-    _sums: dict[str, Ints] = attrs.field(factory=dict)
+    _sums: dict[str, Ints] = attrs.Factory(dict)
     _nonzero: Ints = attrs.field(init=False)
-    _ports: dict[Port, dict[int, bool]] = attrs.field(factory=dict)
+    _ports: dict[Port, dict[int, bool]] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self._counts = super().pod_count.copy()
@@ -117,30 +117,21 @@ class Overlay(Batch):
                 places.append(at)
                 numbers.append(number)
         for name, (places, numbers) in amounts.items():
-            change.at(self._sum(name), np.array(places, np.intp), np.array(numbers, np.int64))
+            found = self._sums.get(name)
+            if found is None:
+                found = self._sums[name] = super().requested(name).copy()
+            change.at(found, np.array(places, np.intp), np.array(numbers, np.int64))
         everywhere = np.array([at for at, _ in pods], np.intp)
         change.at(self._counts, everywhere, 1)
         change.at(self._nonzero.T, everywhere, np.array([entry.template.nonzero_footprint for _, entry in pods], np.int64))
 
     def _note(self, at: int, entry: Entry, sign: int) -> None:
         """Follow an edit in everything but the sums."""
-        self._keep(self._edit(at, entry, sign))
-        self._list(at, entry, sign)
-        for port in entry.template.ports:
-            self._ports.setdefault(port, {})[at] = sign > 0
-
-    def _keep(self, edit: PodEdit) -> None:
-        self._edits.append(edit)
-        self._edits_at.setdefault(edit.at, []).append(edit)
-
-    def _edit(self, at: int, entry: Entry, sign: int) -> PodEdit:
         unheard = self.incoming is not None and entry.pod.name == self.incoming.name and entry.pod.namespace == self.incoming.namespace
         if sign > 0:
             self.table.census.learn(entry.template)
             self._placed.add(id(entry))
-        return PodEdit(at, entry, sign, sign < 0 and id(entry) not in self._placed, unheard)
-
-    def _list(self, at: int, entry: Entry, sign: int) -> None:
+        self._keep(PodEdit(at, entry, sign, sign < 0 and id(entry) not in self._placed, unheard))
         pods = self._pods.get(at)
         if pods is None:
             pods = self._pods[at] = list(self.table.pods[self.row(at)])
@@ -150,12 +141,12 @@ class Overlay(Batch):
             index = next(i for i, other in enumerate(pods) if other is entry)
             pods[index] = pods[-1]
             pods.pop()
+        for port in entry.template.ports:
+            self._ports.setdefault(port, {})[at] = sign > 0
 
-    def _sum(self, resource: str) -> Ints:
-        found = self._sums.get(resource)
-        if found is None:
-            found = self._sums[resource] = super().requested(resource).copy()
-        return found
+    def _keep(self, edit: PodEdit) -> None:
+        self._edits.append(edit)
+        self._edits_at.setdefault(edit.at, []).append(edit)
 
     def requested(self, resource: str) -> Ints:
         return self._sums[resource] if resource in self._sums else super().requested(resource)
@@ -241,7 +232,7 @@ def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> 
 class SumsTrial(Batch):
     """Rows with other requested sums and numbers of pods than the table's."""
 
-    requests: dict[str, Ints] = attrs.field(factory=dict)
+    requests: dict[str, Ints] = attrs.Factory(dict)
     nonzero_sums: Ints = attrs.field(factory=lambda: np.zeros((2, 0), np.int64))
     pods_there: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
 

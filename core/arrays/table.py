@@ -63,21 +63,21 @@ class NodeTable:
     """Nodes have no ephemeral storage."""
     size: int = 0
     """Rows handed out so far, free ones included."""
-    row_of: dict[str, int] = attrs.field(factory=dict)
-    names: list[str] = attrs.field(factory=list)
-    nodes: list[Node | None] = attrs.field(factory=list)
-    pods: list[list[Entry]] = attrs.field(factory=list)
+    row_of: dict[str, int] = attrs.Factory(dict)
+    names: list[str] = attrs.Factory(list)
+    nodes: list[Node | None] = attrs.Factory(list)
+    pods: list[list[Entry]] = attrs.Factory(list)
     resources: dict[str, int] = attrs.field(factory=lambda: {name: i for i, name in enumerate(NATIVE)})
     """Resource name -> index into the first axis of ``allocatable`` and ``requested``."""
     limits: Ints = attrs.field(factory=lambda: np.zeros((1 + 3, 8), np.int64))
     """``max_pods`` and ``allocatable``, one below the other, as ``sums`` has what pods take of them."""
     sums: Ints = attrs.field(factory=lambda: np.zeros((FIRST_RESOURCE + 3, 8), np.int64))
     """All that pods add up to, so that a pod is one addition: ``nonzero``, ``pod_count`` and ``requested``, one below the other."""
-    has_node: Mask = attrs.field(factory=_flags)
-    used: Mask = attrs.field(factory=_flags)
+    has_node: Mask = attrs.Factory(_flags)
+    used: Mask = attrs.Factory(_flags)
     transient: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
     """Allocatable and requested volumes, as the count predicates left them in this cycle."""
-    labels: dict[str, NodeColumn[str | None]] = attrs.field(factory=dict)
+    labels: dict[str, NodeColumn[str | None]] = attrs.Factory(dict)
     """Label key -> value, None where absent; one column per key in use."""
     taints: NodeColumn[tuple[Taint, ...]] = attrs.field(factory=lambda: NodeColumn(()))
     conditions: NodeColumn[Statuses] = attrs.field(factory=lambda: NodeColumn(()))
@@ -92,19 +92,19 @@ class NodeTable:
     """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
     has_huge: bool = False
     """Some node had :data:`HUGE` or more of something, or less than nothing."""
-    images: dict[str, dict[int, tuple[int, int]]] = attrs.field(factory=dict)
+    images: dict[str, dict[int, tuple[int, int]]] = attrs.Factory(dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
     recounted: PodCount | None = None
     """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node stays. None: none does."""
-    ports: Postings = attrs.field(factory=Postings)
+    ports: Postings = attrs.Factory(Postings)
     """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
-    volumes: dict[int, int] = attrs.field(factory=dict)
+    volumes: dict[int, int] = attrs.Factory(dict)
     """Rows whose pods have volumes -> how many pods have."""
-    priorities: dict[int, int] = attrs.field(factory=dict)
+    priorities: dict[int, int] = attrs.Factory(dict)
     """Priority -> pods that have it, on any row."""
-    deleted_rows: set[int] = attrs.field(factory=set)
+    deleted_rows: set[int] = attrs.Factory(set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
-    ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.field(factory=dict)
+    ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.Factory(dict)
     """The last state of nodes that are gone, where a release's preemption still tries them: with images and pods."""
     has_transient: bool = False
     """Some row may hold such counts."""
@@ -112,18 +112,18 @@ class NodeTable:
     """Moves whenever a row gets or loses its name."""
     shared_names: bool = False
     """Somebody holds ``names``: copy it before the next change."""
-    changed: ChangeLog = attrs.field(factory=ChangeLog)
+    changed: ChangeLog = attrs.Factory(ChangeLog)
     census: Census = attrs.field(init=False)
-    _once: Derived = attrs.field(factory=Derived)
+    _once: Derived = attrs.Factory(Derived)
     """What was worked out of the node objects."""
-    places: Derived = attrs.field(factory=Derived)
+    places: Derived = attrs.Factory(Derived)
     """Where batches find several resources at once, by their names."""
     _once_at: int = -1
     """At which revision of the node objects it was."""
-    _amounts: dict[Template, Ints] = attrs.field(factory=dict)
+    _amounts: dict[Template, Ints] = attrs.Factory(dict)
     """What a pod adds to its column of ``sums``."""
-    _free: list[int] = attrs.field(factory=list)
-    _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
+    _free: list[int] = attrs.Factory(list)
+    _images_of: dict[int, tuple[str, ...]] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.census = Census(self.labels)

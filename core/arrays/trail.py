@@ -28,7 +28,7 @@ class Revisions(Generic[Step]):
     """How many steps there were."""
     _start: int = 0
     """The earliest revision from which all later steps are kept."""
-    _steps: list[Step] = attrs.field(factory=list)
+    _steps: list[Step] = attrs.Factory(list)
 
     def steps_since(self, revision: int) -> list[Step] | None:
         """The steps after *revision*, oldest first; None where they are no longer kept."""

@@ -50,11 +50,11 @@ class NodeTree:
     and miss another.
     """
 
-    zones: dict[str, Zone] = attrs.field(factory=dict)
+    zones: dict[str, Zone] = attrs.Factory(dict)
     """Zone key -> nodes; the dict's order is upstream's list of zones."""
     turn: int = 0
     """Index of the zone whose turn it is."""
-    _zone_of: dict[str, str] = attrs.field(factory=dict)
+    _zone_of: dict[str, str] = attrs.Factory(dict)
 
     def __len__(self) -> int:
         return len(self._zone_of)
@@ -127,14 +127,14 @@ class VisitingOrder:
     Visits only count up ``taken``. The tree itself is brought up to date when a node is added, removed or changes its zone.
     """
 
-    tree: NodeTree = attrs.field(factory=NodeTree)
+    tree: NodeTree = attrs.Factory(NodeTree)
     taken: int = 0
     """The number of nodes visited since the tree was last up to date."""
     version: int = 0
     """Moves when the order is computed again."""
     rest: list[str] | None = None
     """The rest of the current, possibly irregular round; None if the order has to be computed again."""
-    _round: list[str] = attrs.field(factory=list)
+    _round: list[str] = attrs.Factory(list)
 
     def __len__(self) -> int:
         return len(self.tree)
@@ -198,9 +198,9 @@ class NodeInfo:
 
     name: str
     node: Node | None = None
-    pods: list[Entry] = attrs.field(factory=list)
-    used_ports: set[Port] = attrs.field(factory=set)
-    images: dict[str, tuple[int, int]] = attrs.field(factory=dict)
+    pods: list[Entry] = attrs.Factory(list)
+    used_ports: set[Port] = attrs.Factory(set)
+    images: dict[str, tuple[int, int]] = attrs.Factory(dict)
     """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
 
 
@@ -247,19 +247,19 @@ class Cache:
     zone_key: Callable[[Mapping[str, str]], str]
     replaces_confirmed: bool = False
     """A confirmed pod replaces the assumed object and moves to the end of its node's list."""
-    infos: dict[str, NodeInfo] = attrs.field(factory=dict)
-    order: VisitingOrder = attrs.field(factory=VisitingOrder)
-    changes: dict[str, list[CacheChange]] = attrs.field(factory=dict)
+    infos: dict[str, NodeInfo] = attrs.Factory(dict)
+    order: VisitingOrder = attrs.Factory(VisitingOrder)
+    changes: dict[str, list[CacheChange]] = attrs.Factory(dict)
     node_count: int = 0
     """The number of nodes in the node lister."""
     forgets_with_node: bool = False
     """A deleted node is forgotten with its pods, which are missed when they change or go."""
     images_revision: int = 0
     """Moves when some node has other images than before."""
-    _states: dict[str, PodState] = attrs.field(factory=dict)
-    _assumed: dict[str, PodState] = attrs.field(factory=dict)
+    _states: dict[str, PodState] = attrs.Factory(dict)
+    _assumed: dict[str, PodState] = attrs.Factory(dict)
     """The assumed pods, in the order of assumption."""
-    _image_nodes: dict[str, tuple[int, set[str]]] = attrs.field(factory=dict)
+    _image_nodes: dict[str, tuple[int, set[str]]] = attrs.Factory(dict)
 
     @property
     def counts(self) -> tuple[int, int, int]:

@@ -53,9 +53,9 @@ class Listing(Generic[Kind]):
     """
 
     version: int = 0
-    tick: Tick = attrs.field(factory=Tick)
+    tick: Tick = attrs.Factory(Tick)
     group: str = "namespace"
-    _objects: dict[str, Kind] = attrs.field(factory=dict)
+    _objects: dict[str, Kind] = attrs.Factory(dict)
     _sorted: list[Kind] | None = None
     _groups: dict[str, list[Kind]] | None = None
 
@@ -121,7 +121,7 @@ class DeviceShares:
     """How much claims have of a device that they share."""
 
     count: int = 0
-    consumed: dict[str, int] = attrs.field(factory=dict)
+    consumed: dict[str, int] = attrs.Factory(dict)
     """Capacity -> billionths; empty: no claim has said how much."""
 
     def add(self, amounts: Mapping[str, Quantity], sign: int) -> None:
@@ -161,14 +161,14 @@ class ClaimWrite:
 class ResourceClaims(Listing[ResourceClaim]):
     """The claims as the API has them, with those that are being allocated."""
 
-    holders: dict[DeviceId, int] = attrs.field(factory=dict)
+    holders: dict[DeviceId, int] = attrs.Factory(dict)
     """Device -> how many claims hold it; without those that none holds."""
-    shares: dict[DeviceId, DeviceShares] = attrs.field(factory=dict)
+    shares: dict[DeviceId, DeviceShares] = attrs.Factory(dict)
     """The same of those that they share, which count among the holders, too."""
-    extended: dict[str, str] = attrs.field(factory=dict)
+    extended: dict[str, str] = attrs.Factory(dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
-    log: DeviceLog = attrs.field(factory=DeviceLog)
-    pending: dict[str, ResourceClaim] = attrs.field(factory=dict)
+    log: DeviceLog = attrs.Factory(DeviceLog)
+    pending: dict[str, ResourceClaim] = attrs.Factory(dict)
     """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
     """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out; None: nothing writes."""
@@ -316,7 +316,7 @@ class DeviceClasses(Listing[DeviceClass]):
     Upstream: dynamic-resource-allocation/deviceclass/extendedresourcecache.
     """
 
-    by_resource: dict[str, DeviceClass] = attrs.field(factory=dict)
+    by_resource: dict[str, DeviceClass] = attrs.Factory(dict)
     """Extended resource -> the class of its devices."""
 
     def put(self, item: DeviceClass) -> None:

@@ -34,9 +34,9 @@ class Nominations:
     cells: NominationCells
     lister: Mapping[str, Pod] | None = None
     """Key -> pod in the API, for releases that ask; None: every pod exists, and says itself whether it has a node."""
-    by_node: dict[str, list[Holder]] = attrs.field(factory=dict)
+    by_node: dict[str, list[Holder]] = attrs.Factory(dict)
     """Not to be changed from outside."""
-    by_uid: dict[str, str] = attrs.field(factory=dict)
+    by_uid: dict[str, str] = attrs.Factory(dict)
     """UID -> node, if the release stores it. Not to be changed from outside."""
 
     def __bool__(self) -> bool:

@@ -31,11 +31,11 @@ class Snapshot:
     """The last state of such a row is kept for preemption, until all its pods have left: :attr:`NodeTable.ghosts`."""
     version: int = 0
     """With *drops_nodeless*: moves when the set of nodes changes."""
-    _images_at: dict[str, int] = attrs.field(factory=dict)
+    _images_at: dict[str, int] = attrs.Factory(dict)
     """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table`` counts them late."""
-    _stale: set[str] = attrs.field(factory=set)
+    _stale: set[str] = attrs.Factory(set)
     """Names whose rows are stale: changes were not applied because there was no node."""
-    _waiting: dict[int, tuple[Node, ImageStates]] = attrs.field(factory=dict)
+    _waiting: dict[int, tuple[Node, ImageStates]] = attrs.Factory(dict)
     """Rows whose nodes are given to the table at once, at the end."""
 
     def refresh(self) -> None:

@@ -101,9 +101,9 @@ class Details:
     """After extenders, in visiting order: intp[k]; a row can be here twice."""
     search: SearchResult | None = None
     _ranking: Ranking | LateRanking | None = None
-    reduced: Mapping[str, Scores] = attrs.field(factory=dict)
+    reduced: Mapping[str, Scores] = attrs.Factory(dict)
     """Priority -> int64[k]: its scores after the reduce step, where the cycle ended after that without a ranking."""
-    extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+    extender_reasons: dict[str, list[str]] = attrs.Factory(dict)
     passed_extenders: bool = False
     """Extenders were asked already."""
     best: Rows | None = None

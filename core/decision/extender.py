@@ -27,9 +27,9 @@ class FilterReply:
     """Names of nodes, which are looked up."""
     nodes: Sequence[Node] | None = None
     """Nodes that count as they are; then ``names`` do not count."""
-    failed: Mapping[str, str] = attrs.field(factory=dict)
+    failed: Mapping[str, str] = attrs.Factory(dict)
     """Node -> why it was rejected. It may name any node."""
-    unresolvable: Mapping[str, str] = attrs.field(factory=dict)
+    unresolvable: Mapping[str, str] = attrs.Factory(dict)
     """Node -> why it was rejected, where removing pods does not help."""
 
 
@@ -85,8 +85,8 @@ class Passed:
     """What extenders left: the nodes in order, and node -> the reasons of those that were rejected."""
 
     nodes: list[Node]
-    reasons: dict[str, list[str]] = attrs.field(factory=dict)
-    unresolvable: set[str] = attrs.field(factory=set)
+    reasons: dict[str, list[str]] = attrs.Factory(dict)
+    unresolvable: set[str] = attrs.Factory(set)
     """Rejected nodes on which removing pods does not help."""
 
     def take(self, reply: FilterReply, nodes: list[Node]) -> None:

@@ -51,8 +51,8 @@ class Preemption:
     """The result of preemption. ``node`` is None if no node was found."""
 
     node: str | None = None
-    victims: list[Pod] = attrs.field(factory=list)
-    clear_nominations: list[Pod] = attrs.field(factory=list)
+    victims: list[Pod] = attrs.Factory(list)
+    clear_nominations: list[Pod] = attrs.Factory(list)
     """Pods that lose their nomination."""
     _candidates: Callable[[], dict[str, Victims]] = attrs.field(default=dict)
     error: str | None = None

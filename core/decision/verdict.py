@@ -101,18 +101,15 @@ class FilterPass:
     def reached(self, predicate: str) -> Mask:
         """The nodes at which upstream calls the predicate of that name: bool[n]."""
         alive = ~self.hits[predicate] if predicate in self.hits else np.ones(self.nodes.n, np.bool_)
-        for other in self._order_before(predicate):
+        names = [predicate.name for predicate in self.predicates]
+        before = set(names[: names.index(predicate)])
+        for other in [failures for other, failures in self.findings if other.name in before]:
             alive &= (other.errors_or_zero == 0) if self.check_all else other.passed
         return alive
 
-    def _order_before(self, predicate: str) -> Sequence[Failures]:
-        names = [predicate.name for predicate in self.predicates]
-        before = set(names[: names.index(predicate)])
-        return [failures for other, failures in self.findings if other.name in before]
-
     predicates: Sequence[Predicate] = ()
     """All predicates that ran, in order, with those that rejected nothing."""
-    hits: Mapping[str, Mask] = attrs.field(factory=dict)
+    hits: Mapping[str, Mask] = attrs.Factory(dict)
     """Predicate -> nodes with a hit in the equivalence cache: bool[n]."""
 
 
@@ -150,7 +147,7 @@ class Verdict:
     """Of a function, which is called when somebody asks, no node has an error."""
     fits: Mask
     with_nominated: FilterPass | None = None
-    place: dict[int, int] = attrs.field(factory=dict)
+    place: dict[int, int] = attrs.Factory(dict)
     """Node of the batch -> its place in ``with_nominated``."""
     has_errors: bool = attrs.field(init=False)
     """Whether any node may have an error."""

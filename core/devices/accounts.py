@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 import attrs
 import numpy as np
 
-from ...api.objects import Device, DeviceClass, DeviceSelector, ResourceClaim, ResourceSlice
+from ...api.objects import Condition, Device, DeviceClass, DeviceSelector, ResourceClaim, ResourceSlice
 from ...api.record import Count, Names, Record, field
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
@@ -143,9 +143,9 @@ class DeviceTotals:
 
     table: NodeTable
     listings: Listings
-    judge: Judge = attrs.field(factory=Judge)
-    makes: Makes = attrs.field(factory=Makes)
-    _known: dict[str, tuple[Hashable, Totals]] = attrs.field(factory=dict)
+    judge: Judge = attrs.Factory(Judge)
+    makes: Makes = attrs.Factory(Makes)
+    _known: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
 
     def of(self, resource: str, rows: Rows) -> Totals:
         """How many devices that give *resource* each of *rows* reaches, and how many of them are in use."""
@@ -176,3 +176,29 @@ class DeviceTotals:
     def _matches(self, device_class: DeviceClass, one: ResourceSlice, device: Device) -> bool:
         make = self.makes.of(one.spec.driver, device)
         return self.judge.refusing(make, device_class.spec.selectors, device_class.name) is None
+
+
+class BindingFailed(Exception):
+    """A device cannot become ready; *condition* says why."""
+
+    def __init__(self, condition: Condition) -> None:
+        super().__init__(condition.message)
+        self.condition = condition
+
+
+def are_true(claim: ResourceClaim) -> bool:
+    """Whether all binding conditions of the devices of *claim* are true. Raises BindingFailed."""
+    results = claim.status.allocation.results if claim.status.allocation is not None else ()
+    said = {(one.driver, one.pool, one.device): one.conditions for one in reversed(claim.status.devices)}
+    for one in results:
+        if not one.binding_conditions:
+            continue
+        if one.id not in said:
+            return False
+        holding = {condition.type: condition for condition in reversed(said[one.id]) if condition.status == "True"}
+        for name in one.binding_failure_conditions:
+            if name in holding:
+                raise BindingFailed(holding[name])
+        if not holding.keys() >= set(one.binding_conditions):
+            return False
+    return True

@@ -147,7 +147,7 @@ class DevicePlanner:
     judge: Judge
     consumed: Callable[[DeviceId], Amounts | None]
     """How much of a device is in use."""
-    _selected: dict[tuple[int, PoolDevice], bool] = attrs.field(factory=dict)
+    _selected: dict[tuple[int, PoolDevice], bool] = attrs.Factory(dict)
 
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
         """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""

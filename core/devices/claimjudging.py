@@ -56,7 +56,16 @@ class Expression:
         try:
             device = self._with_domains(make.as_input())
             try:
-                return self._as_flag(self._program.eval(data={"device": device}), device)
+                found = self._program.eval(data={"device": device})
+                kind = found.type().name().lower()
+                if kind == "bool":
+                    return bool(found.value())
+                if kind == "error":
+                    try:
+                        raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
+                    except TypeError:  # the package has no value for an optional, and calls its type an error
+                        return self._of_optional(device)
+                raise self._no_flag(kind)
             except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
                 # The package raises these for results that Python has no type for; a selector's fault ends no program.
                 raise DeviceSelectorError(f"CEL result could not be converted to bool: {error}") from None
@@ -70,17 +79,6 @@ class Expression:
             if absent:
                 device = {**device, part: {**device[part], **absent}}
         return device
-
-    def _as_flag(self, found: Any, device: Values) -> bool:
-        kind = found.type().name().lower()
-        if kind == "bool":
-            return bool(found.value())
-        if kind == "error":
-            try:
-                raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
-            except TypeError:  # the package has no value for an optional, and calls its type an error
-                return self._of_optional(device)
-        raise self._no_flag(kind)
 
     def _of_optional(self, device: Values) -> bool:
         """The flag in an optional. Upstream: ConvertToNative of cel-go's Optional."""
@@ -208,7 +206,7 @@ class AllocationError(Exception):
 class Judge:
     """Asks selectors, and remembers what they answered."""
 
-    _known: dict[tuple[str, int], bool | str] = attrs.field(factory=dict)
+    _known: dict[tuple[str, int], bool | str] = attrs.Factory(dict)
     """Expression and number of a make -> whether it matches, or the text of the error."""
 
     def matches(self, make: Make, device_class: DeviceClass, request: DeviceAsk, claim: str) -> bool:
@@ -219,21 +217,18 @@ class Judge:
     def refusing(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:
         """The first of *selectors* that does not match *make*; None if all do. Raises AllocationError, which begins with *where*."""
         for number, selector in enumerate(selectors):
-            found = self._ask(selector.expression or "", make)
+            expression = selector.expression or ""
+            found = self._known.get((expression, make.number))
+            if found is None:
+                try:
+                    found = compiled(expression).matches(make)
+                except DeviceSelectorError as error:
+                    found = str(error)
+                if len(self._known) >= MOST_KEPT:
+                    self._known.clear()
+                self._known[expression, make.number] = found
             if isinstance(found, str):
                 raise AllocationError(f"{where}: selector #{number}: {found}")
             if not found:
                 return number
         return None
-
-    def _ask(self, expression: str, make: Make) -> bool | str:
-        found = self._known.get((expression, make.number))
-        if found is None:
-            try:
-                found = compiled(expression).matches(make)
-            except DeviceSelectorError as error:
-                found = str(error)
-            if len(self._known) >= MOST_KEPT:
-                self._known.clear()
-            self._known[expression, make.number] = found
-        return found

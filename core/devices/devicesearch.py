@@ -35,7 +35,7 @@ class Together:
     _value: DeviceAttribute | None = None
     """The value of those devices that are there."""
     _count: int = 0
-    _distinct: dict[str, DeviceAttribute] = attrs.field(factory=dict)
+    _distinct: dict[str, DeviceAttribute] = attrs.Factory(dict)
     """Request -> the value that no other device may have."""
 
     def add(self, request: str, alternative: str, make: Make) -> bool:
@@ -124,17 +124,17 @@ class DeviceSearch:
     taken: list[list[Taken]] = attrs.field(init=False)
     """By claim."""
     _together: list[list[Together]] = attrs.field(init=False)
-    _holders: dict[DeviceId, set[int]] = attrs.field(factory=dict)
+    _holders: dict[DeviceId, set[int]] = attrs.Factory(dict)
     """Device -> the claims that take it."""
     _may_skip: bool = attrs.field(init=False)
     """A device like one that led nowhere leads nowhere too."""
-    _dead_ends: set[Hashable] = attrs.field(factory=set)
+    _dead_ends: set[Hashable] = attrs.Factory(set)
     """What was taken where it led nowhere, as :meth:`_state` says it."""
-    _kinds: dict[int, Hashable] = attrs.field(factory=dict)
+    _kinds: dict[int, Hashable] = attrs.Factory(dict)
     """Number of a make -> all that this search reads of its devices."""
-    _shared: dict[DeviceId, list[Amounts]] = attrs.field(factory=dict)
+    _shared: dict[DeviceId, list[Amounts]] = attrs.Factory(dict)
     """Device -> what this search takes of it."""
-    _counters: dict[str, dict[CounterId, int]] = attrs.field(factory=dict)
+    _counters: dict[str, dict[CounterId, int]] = attrs.Factory(dict)
     """Name of a pool -> what is left of its counters."""
     _devices: Sequence[tuple[Pool, PoolDevice]] = attrs.field(init=False)
     """Those that may be taken, in order."""
@@ -175,7 +175,17 @@ class DeviceSearch:
         options = requests[place.request]
         option = options[place.option]
         if option.parent and not is_chosen:
-            return self._first_available(place, len(options))
+            is_too_many = True
+            for number in range(len(options)):
+                try:
+                    if self._go_on(place._replace(option=number), True):
+                        return True
+                    is_too_many = False
+                except _TooMany:
+                    continue
+            if is_too_many:
+                raise _TooMany
+            return False
         if option.all_devices is not None and not option.all_devices and self.cells.all_wants_one:
             return False
         if place.device >= option.count:
@@ -183,19 +193,6 @@ class DeviceSearch:
         if not self._has_room(place, option):
             return False
         return self._take_all(place, option, is_chosen) if option.all_devices is not None else self._take_one(place, option, is_chosen)
-
-    def _first_available(self, place: DeviceSlot, count: int) -> bool:
-        is_too_many = True
-        for number in range(count):
-            try:
-                if self._go_on(place._replace(option=number), True):
-                    return True
-                is_too_many = False
-            except _TooMany:
-                continue
-        if is_too_many:
-            raise _TooMany
-        return False
 
     def _has_room(self, place: DeviceSlot, option: Option) -> bool:
         there = len(self.taken[place.claim])
@@ -241,7 +238,17 @@ class DeviceSearch:
             if alike in led_nowhere or not self._take(place.claim, option, device):
                 continue
             after = place._replace(device=place.device + 1, start=at + 1 if self.cells.one_way else 0)
-            if self._leads_on(after, is_chosen):
+            # Go on at place with the device that was taken last; else give it back.
+            is_done, before = False, len(self.taken[after.claim]) - 1
+            try:
+                is_dead = bool(self._dead_ends) and self._state(after) in self._dead_ends
+                is_done = not is_dead and self._go_on(after, is_chosen)
+                if not is_done and not is_dead and self._may_skip:
+                    self._dead_ends.add(self._state(after))
+            finally:
+                if not is_done:
+                    self._give_back(after.claim, before)
+            if is_done:
                 return True
             if self._may_skip:
                 led_nowhere.add(alike)
@@ -283,19 +290,6 @@ class DeviceSearch:
             taints = device.taints if self.cells.taints else None
             found = self._kinds[make.number] = tuple(matches), tuple(values), device.consumes_counters, shared, taints
         return found
-
-    def _leads_on(self, place: DeviceSlot, is_chosen: bool) -> bool:
-        """Go on at *place* with the device that was taken last; else give it back."""
-        is_done, before = False, len(self.taken[place.claim]) - 1
-        try:
-            is_dead = bool(self._dead_ends) and self._state(place) in self._dead_ends
-            is_done = not is_dead and self._go_on(place, is_chosen)
-            if not is_done and not is_dead and self._may_skip:
-                self._dead_ends.add(self._state(place))
-        finally:
-            if not is_done:
-                self._give_back(place.claim, before)
-        return is_done
 
     def _state(self, place: DeviceSlot) -> Hashable:
         """*place*, and how many devices of each kind were taken for what. Searches from equal states end alike."""

@@ -48,7 +48,7 @@ class _Kept:
     by_look: Ints
     seen: Hashable
     """The revisions of looks and of classes."""
-    worth: dict[int, int] = attrs.field(factory=dict)
+    worth: dict[int, int] = attrs.Factory(dict)
     """Look -> the score of what was found, where it is above 0."""
 
 
@@ -66,7 +66,7 @@ class Devices:
     cells: DeviceCells
     seconds: float = MOST_SECONDS
     """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
-    judge: Judge = attrs.field(factory=Judge)
+    judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
     _kept: dict[Hashable, _Kept] = attrs.field(init=False, factory=dict)
 

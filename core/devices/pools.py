@@ -93,7 +93,7 @@ def _value(name: str, attribute: DeviceAttribute) -> Any:
 class Makes:
     """All makes that were met."""
 
-    _known: dict[Hashable, Make] = attrs.field(factory=dict)
+    _known: dict[Hashable, Make] = attrs.Factory(dict)
 
     def of(self, driver: str, device: Device) -> Make:
         """The make of *device*."""
@@ -142,11 +142,11 @@ class Pool:
     """Not all of its slices are there."""
     invalid: str
     """The name of a device that is in it twice, or another fault; empty: it is valid."""
-    counters: Mapping[CounterId, int] = attrs.field(factory=dict)
+    counters: Mapping[CounterId, int] = attrs.Factory(dict)
     """How much there is of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()
     """Its devices in slices that these nodes do not reach, which take counters too."""
-    rows: list[int] = attrs.field(factory=list)
+    rows: list[int] = attrs.Factory(list)
     """The rows of the nodes that reach it."""
     kind: int = 0
     """The same for pools whose devices are of the same makes in the same order."""
@@ -170,20 +170,20 @@ class Pools:
     table: NodeTable
     listings: Listings
     cells: DeviceCells
-    makes: Makes = attrs.field(factory=Makes)
+    makes: Makes = attrs.Factory(Makes)
     looks: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     epoch: int = 0
     """Moves when looks are numbered anew."""
-    of_row: list[tuple[Pool, ...]] = attrs.field(factory=list)
+    of_row: list[tuple[Pool, ...]] = attrs.Factory(list)
     """Row -> its pools, in order of driver and name."""
-    _by_device: dict[DeviceId, list[Pool]] = attrs.field(factory=dict)
-    _pools: dict[Hashable, Pool | None] = attrs.field(factory=dict)
-    _faulty: dict[PoolId, Pool] = attrs.field(factory=dict)
+    _by_device: dict[DeviceId, list[Pool]] = attrs.Factory(dict)
+    _pools: dict[Hashable, Pool | None] = attrs.Factory(dict)
+    _faulty: dict[PoolId, Pool] = attrs.Factory(dict)
     """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of that."""
-    _kinds: dict[Hashable, int] = attrs.field(factory=dict)
-    _known: dict[Hashable, int] = attrs.field(factory=dict)
+    _kinds: dict[Hashable, int] = attrs.Factory(dict)
+    _known: dict[Hashable, int] = attrs.Factory(dict)
     """The pools of a row, as kinds with what is in use -> its look."""
-    _nodes: list[tuple[str, Map[str]] | None] = attrs.field(factory=list)
+    _nodes: list[tuple[str, Map[str]] | None] = attrs.Factory(list)
     """Row -> the name and labels of its node."""
     _seen: tuple[int, int, int] = (-1, -1, -1)
     """The revisions of slices, of node objects, and of devices in use."""
@@ -196,7 +196,26 @@ class Pools:
         steps = self.listings.resource_claims.log.steps_since(self._seen[2])
         is_known = self._seen[0] == slices and len(self._known) <= MOST_LOOKS
         if steps is None or not is_known or (self._seen[1] != nodes and self._nodes != self._named()):
-            self._begin()
+            # Gather the pools of each row.
+            self.epoch += 1
+            for known in (self._by_device, self._pools, self._known):
+                known.clear()
+            reach = Reach.of(list(self.listings.slices), self.table, self.cells)
+            alone = {name: self._pool(name, _newest(found), 0, reach) for name, found in reach.counters.items()}
+            self._faulty = {
+                name: pool
+                for name, pool in alone.items()
+                if pool is not None and (pool.is_incomplete or pool.invalid)
+            }
+            self._nodes = self._named()
+            self.of_row = [
+                () if node is None else self._gather(row, reach.slices(row, node[0]), reach)
+                for row, node in enumerate(self._nodes)
+            ]
+            for pool in self._pools.values():
+                if pool is not None:
+                    self._look_at(pool)
+            self.looks = np.array([self._look(pools) for pools in self.of_row], np.int64)
         else:
             self._follow({device for step in steps for device in step})
         self._seen = slices, nodes, used
@@ -227,23 +246,6 @@ class Pools:
         return [None if node is None else (node.name, node.labels) for node in self.table.nodes[: self.table.size]]
 
     # --- all rows ---------------------------------------------------------------------------------------------------
-
-    def _begin(self) -> None:
-        """Gather the pools of each row."""
-        self.epoch += 1
-        for known in (self._by_device, self._pools, self._known):
-            known.clear()
-        reach = Reach.of(list(self.listings.slices), self.table, self.cells)
-        alone = {name: self._pool(name, _newest(found), 0, reach) for name, found in reach.counters.items()}
-        self._faulty = {name: pool for name, pool in alone.items() if pool is not None and (pool.is_incomplete or pool.invalid)}
-        self._nodes = self._named()
-        self.of_row = [
-            () if node is None else self._gather(row, reach.slices(row, node[0]), reach) for row, node in enumerate(self._nodes)
-        ]
-        for pool in self._pools.values():
-            if pool is not None:
-                self._look_at(pool)
-        self.looks = np.array([self._look(pools) for pools in self.of_row], np.int64)
 
     def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: Reach) -> tuple[Pool, ...]:
         listed: dict[PoolId, list[ResourceSlice]] = {}
@@ -360,7 +362,11 @@ class Reach:
         mask_of = ReachedRows(table).of
         for one in slices:
             of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
-        for one in _in_order(slices, cells):
+        # The slices that count, by name; those with binding conditions may come last.
+        found = [one for one in slices if not _is_left_out(one, cells)]
+        if cells.conditions_last == "slices and pools":
+            found.sort(key=lambda one: any(device.binding_conditions for device in one.spec.devices))
+        for one in found:
             order[one.name] = len(order)
             spec = one.spec
             if spec.shared_counters and cells.whole_pools:
@@ -393,7 +399,7 @@ class ReachedRows:
     """The rows of a table that slices and devices can be reached from."""
 
     table: NodeTable
-    _known: dict[NodeSelector, Mask] = attrs.field(factory=dict)
+    _known: dict[NodeSelector, Mask] = attrs.Factory(dict)
 
     def of(self, where: ResourceSliceSpec | Device) -> Mask:
         """The rows of the nodes that *where* names, by name, all, or by a selector: bool[rows]."""
@@ -406,14 +412,6 @@ class ReachedRows:
         if selector not in self._known:
             self._known[selector] = node_selector_mask(selector, Batch.everywhere(self.table))
         return self._known[selector]
-
-
-def _in_order(slices: Sequence[ResourceSlice], cells: DeviceCells) -> list[ResourceSlice]:
-    """The slices that count, by name; those with binding conditions may come last."""
-    found = [one for one in slices if not _is_left_out(one, cells)]
-    if cells.conditions_last == "slices and pools":
-        found.sort(key=lambda one: any(device.binding_conditions for device in one.spec.devices))
-    return found
 
 
 def _is_left_out(one: ResourceSlice, cells: DeviceCells) -> bool:

@@ -36,7 +36,7 @@ class AnswerCache:
 
     table: NodeTable
     limit: int = 1 << 30
-    _answers: dict[Hashable, Answer] = attrs.field(factory=dict)
+    _answers: dict[Hashable, Answer] = attrs.Factory(dict)
     """By :meth:`key`, the least recently looked up first."""
     _unweighed: int = 0
     """How many are new since they were weighed."""

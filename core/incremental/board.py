@@ -41,7 +41,7 @@ class Board:
     plan: Plan
     near: RowScores
     """What the rules of the row alone say."""
-    far: FarRules = attrs.field(factory=FarRules)
+    far: FarRules = attrs.Factory(FarRules)
     order: Rows = NO_ROWS
     """The rows of the coming pass, each once."""
     count: int = 0
@@ -225,19 +225,31 @@ class Boards:
 
     answers: AnswerCache
     limit: int
-    _known: dict[Template, Board] = attrs.field(factory=dict)
-    _plans: dict[Hashable, Plan] = attrs.field(factory=dict)
+    _known: dict[Template, Board] = attrs.Factory(dict)
+    _plans: dict[Hashable, Plan] = attrs.Factory(dict)
     """By the rules that concern a pod."""
     _unweighed: int = 0
     """How many are new since they were weighed."""
-    _luck: LookaheadStats = attrs.field(factory=LookaheadStats)
-    _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
+    _luck: LookaheadStats = attrs.Factory(LookaheadStats)
+    _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.Factory(WeakValueDictionary)
 
     def of(self, cycle: Cycle) -> Board:
         """The board of the template of *cycle*."""
         found = self._known.pop(cycle.template, None)
         if found is None:
-            found = self._new(cycle)
+            pod, algorithm = cycle.template, cycle.algorithm
+            parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
+            weighed = tuple(
+                [
+                    item
+                    for item in algorithm.priorities
+                    if item[0].concerns is every_pod or item[0].concerns(pod)
+                ]
+            )
+            plan = self._plans.get((parts, weighed))
+            if plan is None:
+                plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
+            found = Board(self.answers, plan, self._shared(pod, plan))
             self._make_room()
         self._known[cycle.template] = found
         return found
@@ -246,15 +258,6 @@ class Boards:
         """Keep the boards and answers of the templates *in_use* alone."""
         self._known = {template: board for template, board in self._known.items() if template in in_use}
         self.answers.forget(in_use)
-
-    def _new(self, cycle: Cycle) -> Board:
-        pod, algorithm = cycle.template, cycle.algorithm
-        parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
-        weighed = tuple([item for item in algorithm.priorities if item[0].concerns is every_pod or item[0].concerns(pod)])
-        plan = self._plans.get((parts, weighed))
-        if plan is None:
-            plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-        return Board(self.answers, plan, self._shared(pod, plan))
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""

@@ -78,7 +78,7 @@ class Answer:
     """Others may have the arrays too, the rule or a reader: copy them before they change."""
     constant: int | None = None
     """The score of all rows, where it is known to be the same for all."""
-    watches: list[Watched] = attrs.field(factory=list)
+    watches: list[Watched] = attrs.Factory(list)
     """The counters of the census that it depends on."""
     is_restless: bool = True
     """It depends on something that neither ``still`` nor a counter shows: pods of the row, or volumes."""

@@ -187,11 +187,11 @@ class Seen:
     """What the rules of one template see of a row, each thing once: values of nodes in slots, and what moves with pods."""
 
     table: NodeTable
-    columns: list[Ints] = attrs.field(factory=list)
+    columns: list[Ints] = attrs.Factory(list)
     """By slot: int64[rows]."""
-    moving: list[RowSum | AskedRow] = attrs.field(factory=list)
-    _slots: dict[object, int] = attrs.field(factory=dict)
-    _places: dict[object, int] = attrs.field(factory=dict)
+    moving: list[RowSum | AskedRow] = attrs.Factory(list)
+    _slots: dict[object, int] = attrs.Factory(dict)
+    _places: dict[object, int] = attrs.Factory(dict)
 
     def slot(self, key: object, codes: Ints) -> int:
         """The slot of the column of that *key*, with these *codes*: int64[rows or more]."""
@@ -255,35 +255,35 @@ class Classes:
     """bool[rows]: rows that are visited, and whose nodes, as objects, will do."""
     of_row: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     """int64[rows]: the class of each row, -1 of one that is not open or does not fit by itself."""
-    size: list[int] = attrs.field(factory=list)
-    keys: list[tuple[int, ...]] = attrs.field(factory=list)
+    size: list[int] = attrs.Factory(list)
+    keys: list[tuple[int, ...]] = attrs.Factory(list)
     """What its rows are worth by themselves, the code of what nodes have in the slots, and the sums."""
-    fits: list[bool] = attrs.field(factory=list)
-    fixed: list[list[int]] = attrs.field(factory=list)
-    sums: list[list[int]] = attrs.field(factory=list)
+    fits: list[bool] = attrs.Factory(list)
+    fixed: list[list[int]] = attrs.Factory(list)
+    sums: list[list[int]] = attrs.Factory(list)
     count: int = 0
     """How many rows fit."""
-    best: list[int] = attrs.field(factory=list)
+    best: list[int] = attrs.Factory(list)
     """The classes with the highest total."""
     is_judged: bool = False
-    live: dict[int, None] = attrs.field(factory=dict)
+    live: dict[int, None] = attrs.Factory(dict)
     """The classes that have rows."""
-    _ids: dict[tuple[int, ...], int] = attrs.field(factory=dict)
+    _ids: dict[tuple[int, ...], int] = attrs.Factory(dict)
     """Key -> its class."""
-    _free: list[int] = attrs.field(factory=list)
+    _free: list[int] = attrs.Factory(list)
     """Numbers of classes that lost their last row."""
-    _fixed_of: list[tuple[int, ...]] = attrs.field(factory=list)
+    _fixed_of: list[tuple[int, ...]] = attrs.Factory(list)
     """What nodes have in the slots, by code."""
     _slots: int = 0
     """How many there are."""
     _code: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     """int64[rows]: equal where node objects are equal for the rules; -1 where a row is not open."""
-    _moving: list[RowSum | AskedRow] = attrs.field(factory=list)
-    _asked: list[int] = attrs.field(factory=list)
+    _moving: list[RowSum | AskedRow] = attrs.Factory(list)
+    _asked: list[int] = attrs.Factory(list)
     """The places of what predicates answered that declare nothing."""
-    _tests: list[ClassTest] = attrs.field(factory=list)
-    _scores: list[ClassScore] = attrs.field(factory=list)
-    _watches: list[Watched] = attrs.field(factory=list)
+    _tests: list[ClassTest] = attrs.Factory(list)
+    _scores: list[ClassScore] = attrs.Factory(list)
+    _watches: list[Watched] = attrs.Factory(list)
     _fitting: Mask = attrs.field(factory=lambda: np.zeros(1, np.bool_))
     """bool[classes + 1]: which fit, and False for rows that are in none."""
     _is_scored: bool = False
@@ -294,7 +294,7 @@ class Classes:
     _order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     _places: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """intp[rows]: the place of each row in the order."""
-    _heaps: list[list[int] | None] = attrs.field(factory=list)
+    _heaps: list[list[int] | None] = attrs.Factory(list)
     """By class, the places of its rows, and others, which are dropped when they are met; None: not looked for yet."""
 
     @classmethod
@@ -400,33 +400,30 @@ class Classes:
                         now = self._begin(key)
             before = of_row.item(row)
             if now != before:
-                self._change(row, before, now)
-
-    def _change(self, row: int, before: int, now: int) -> None:
-        """*row* goes from class *before* to *now*; -1: to none."""
-        size, fits = self.size, self.fits
-        self.of_row[row] = now
-        if self._needs_sizes and self._is_scored:
-            self.is_judged = False
-        if now >= 0:
-            if size[now]:
-                self.count += fits[now]
-            else:
-                self.is_judged, self.live[now] = False, None
-            size[now] += 1
-            heap = self._heaps[now]
-            if heap is not None:
-                if len(heap) > 2 * size[now] + MOST_STALE or not len(self._places):
-                    self._heaps[now] = None
-                else:
-                    heappush(heap, self._places.item(row))
-        if before >= 0:
-            size[before] -= 1
-            self.count -= fits[before]
-            if not size[before]:
-                self.is_judged = False
-                del self.live[before], self._ids[self.keys[before]]
-                self._free.append(before)
+                # row goes from class before to now; -1: to none.
+                size, fits = self.size, self.fits
+                self.of_row[row] = now
+                if self._needs_sizes and self._is_scored:
+                    self.is_judged = False
+                if now >= 0:
+                    if size[now]:
+                        self.count += fits[now]
+                    else:
+                        self.is_judged, self.live[now] = False, None
+                    size[now] += 1
+                    heap = self._heaps[now]
+                    if heap is not None:
+                        if len(heap) > 2 * size[now] + MOST_STALE or not len(self._places):
+                            self._heaps[now] = None
+                        else:
+                            heappush(heap, self._places.item(row))
+                if before >= 0:
+                    size[before] -= 1
+                    self.count -= fits[before]
+                    if not size[before]:
+                        self.is_judged = False
+                        del self.live[before], self._ids[self.keys[before]]
+                        self._free.append(before)
 
     # --- judging ----------------------------------------------------------------------------------------------------
 

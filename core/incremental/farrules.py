@@ -44,16 +44,16 @@ class FarScore:
 class FarRules:
     """What the rules of one template that look further declare, as long as node objects, terms, services and controllers stay."""
 
-    clauses: list[Clause] = attrs.field(factory=list)
-    asked: list[Answer] = attrs.field(factory=list)
+    clauses: list[Clause] = attrs.Factory(list)
+    asked: list[Answer] = attrs.Factory(list)
     """Of predicates that declare nothing."""
-    scores: list[FarScore] = attrs.field(factory=list)
+    scores: list[FarScore] = attrs.Factory(list)
     """Of priorities that tell nodes apart."""
-    restless: list[Answer] = attrs.field(factory=list)
+    restless: list[Answer] = attrs.Factory(list)
     """Answers that have to be brought up to date in each cycle."""
-    counters: list[PodCount] = attrs.field(factory=list)
+    counters: list[PodCount] = attrs.Factory(list)
     """All that they hang on, each once."""
-    shape: list[Any] = attrs.field(factory=list)
+    shape: list[Any] = attrs.Factory(list)
     """Equal shapes hold the same counters against the same limits, while node objects stay."""
 
     @classmethod

@@ -60,7 +60,7 @@ class QuickPath:
     """What else rules it out for the pod of a cycle; None: nothing."""
     taken: int = 0
     """Decisions that were read off."""
-    detours: Counter[Detour] = attrs.field(factory=Counter)
+    detours: Counter[Detour] = attrs.Factory(Counter)
     """Reason -> decisions that were not."""
 
     def row(self, cycle: Cycle) -> int | None:

@@ -60,7 +60,7 @@ class Lookahead:
 
     states: Ints = NO_STATES
     """int64[depth, rows]"""
-    depths: list[int] = attrs.field(factory=list)
+    depths: list[int] = attrs.Factory(list)
     """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it. Empty: no look was taken."""
     depth: int = 4
     """Pods that each row is judged with; grows where that pays."""
@@ -70,7 +70,7 @@ class Lookahead:
     """Times that rows had to be judged, though a new look would have foreseen all that happened."""
     patience: int = MISSES_TO_LOOK
     """Misses before the next look; grows while looks do not pay."""
-    luck: LookaheadStats = attrs.field(factory=LookaheadStats)
+    luck: LookaheadStats = attrs.Factory(LookaheadStats)
     """Shared by those of one scheduler."""
 
     def forget(self) -> None:
@@ -162,9 +162,9 @@ class RowScores:
     priorities: Sequence[tuple[Priority, int]]
     """Priorities without a reduce step, each with its weight."""
     worth: Ints = NO_INTS
-    moved: Revisions[int] = attrs.field(factory=Revisions)
+    moved: Revisions[int] = attrs.Factory(Revisions)
     """The rows whose worth became another, one a revision; it starts over when a node object changes."""
-    ahead: Lookahead = attrs.field(factory=Lookahead)
+    ahead: Lookahead = attrs.Factory(Lookahead)
     verified_at: int = NEVER
     """The revision of the table that ``worth`` is right for."""
     node_revision: int = NEVER

@@ -135,21 +135,17 @@ def check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
     """Raise StaleError unless *totals*, int64[k], of the feasible *rows* are what the rules say, but for what all rows get."""
     with uncached(cycle) as fresh:
         if len(rows) > 1:
-            _check_totals(fresh, rows, totals)
-
-
-def _check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
-    nodes, found = Batch(cycle.table, rows), {}
-    for priority, weight in cycle.algorithm.priorities:
-        found[priority.name] = weight * _scores(priority, nodes, cycle)
-    wanted = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()])
-    offsets = wanted - totals
-    wrong = np.flatnonzero(offsets != offsets[0])
-    if len(wrong):
-        row = int(rows[wrong[0]])
-        scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in found.items())
-        text = f"row {row}: totals {wanted[wrong[0]]} and {wanted[0]}, kept {totals[wrong[0]]} and {totals[0]}; scores: {scores}"
-        raise _stale(cycle, "board", rows[wrong].tolist(), text)
+            nodes, found = Batch(fresh.table, rows), {}
+            for priority, weight in fresh.algorithm.priorities:
+                found[priority.name] = weight * _scores(priority, nodes, fresh)
+            wanted = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()])
+            offsets = wanted - totals
+            wrong = np.flatnonzero(offsets != offsets[0])
+            if len(wrong):
+                row = int(rows[wrong[0]])
+                scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in found.items())
+                text = f"row {row}: totals {wanted[wrong[0]]} and {wanted[0]}, kept {totals[wrong[0]]} and {totals[0]}; scores: {scores}"
+                raise _stale(fresh, "board", rows[wrong].tolist(), text)
 
 
 def check_best(kept: Rows, wanted: Rows, cycle: Cycle) -> None:

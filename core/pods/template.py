@@ -134,7 +134,7 @@ class Template:
     """Those that are read add namespaces; else they only take the place of the pod's own."""
     device_resources: frozenset[str] = frozenset()
     """The extended resources that it requests, and that classes of devices give."""
-    notes: CycleState = attrs.field(factory=CycleState)
+    notes: CycleState = attrs.Factory(CycleState)
     """What rules have worked out for the class."""
 
     spec: PodSpec = attrs.field(init=False, repr=False)
@@ -227,12 +227,12 @@ class Templates:
 
     release: Release
     gates: Any
-    device_classes: Mapping[str, Any] = attrs.field(factory=dict)
+    device_classes: Mapping[str, Any] = attrs.Factory(dict)
     """Extended resource -> the class of the devices that give it, as it is now."""
     has_huge: bool = False
     """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as well."""
-    _known: dict[Hashable, Template] = attrs.field(factory=dict)
-    _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
+    _known: dict[Hashable, Template] = attrs.Factory(dict)
+    _sizes: dict[Hashable, Hashable] = attrs.Factory(dict)
     _made: int = 0
     _in_use: int = 0
     """How many were in use when it looked last."""

@@ -25,7 +25,7 @@ Pair = tuple[str, str]
 class Pairs(Generic[T]):
     """Lists of items by label pair, each in order of arrival; under None the items that ask for no pair."""
 
-    lists: dict[Pair | None, list[T]] = attrs.field(factory=dict)
+    lists: dict[Pair | None, list[T]] = attrs.Factory(dict)
 
     def file(self, item: T, asked: Collection[Pair]) -> None:
         """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so far."""
@@ -193,10 +193,10 @@ def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
 class TermsAbout(Generic[T]):
     """The terms that match one template, and which terms it was compared with."""
 
-    terms: list[tuple[TermCarriers, T]] = attrs.field(factory=list)
+    terms: list[tuple[TermCarriers, T]] = attrs.Factory(list)
     size: int = 0
     """With how many terms in all."""
-    seen: dict[Pair | None, int] = attrs.field(factory=dict)
+    seen: dict[Pair | None, int] = attrs.Factory(dict)
     """With how many of each list."""
 
 
@@ -206,8 +206,8 @@ class TermIndex(Generic[T]):
 
     size: int = 0
     """The terms that are here."""
-    _terms: Pairs[tuple[TermCarriers, T]] = attrs.field(factory=Pairs)
-    _about: dict[Template, TermsAbout[T]] = attrs.field(factory=dict)
+    _terms: Pairs[tuple[TermCarriers, T]] = attrs.Factory(Pairs)
+    _about: dict[Template, TermsAbout[T]] = attrs.Factory(dict)
 
     def add(self, carrier: TermCarriers, item: T) -> None:
         """Add a new term."""

@@ -28,9 +28,9 @@ class ClaimUsers:
     """
 
     table: NodeTable
-    counts: dict[str, Counter[str]] = attrs.field(factory=dict)
+    counts: dict[str, Counter[str]] = attrs.Factory(dict)
     """Node -> claim -> its users."""
-    _entries: dict[str, dict[int, Entry]] = attrs.field(factory=dict)
+    _entries: dict[str, dict[int, Entry]] = attrs.Factory(dict)
     """Node -> the pods with claims that are counted there, by identity."""
     _seen: int = NEVER
 

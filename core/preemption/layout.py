@@ -55,10 +55,10 @@ class PodLayout:
     template: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
     started: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
     entries: NDArray[np.object_] = attrs.field(factory=lambda: np.zeros(8, np.object_))
-    templates: list[Template] = attrs.field(factory=list)
+    templates: list[Template] = attrs.Factory(list)
     """By number; the arrays hold numbers."""
-    _numbers: dict[Template, int] = attrs.field(factory=dict)
-    _footprints: dict[str, Ints] = attrs.field(factory=dict)
+    _numbers: dict[Template, int] = attrs.Factory(dict)
+    _footprints: dict[str, Ints] = attrs.Factory(dict)
     _seen: int = 0
     """The revision of the table that the rows were laid out at."""
     _laid: Mask = attrs.field(factory=lambda: np.zeros(8, np.bool_))

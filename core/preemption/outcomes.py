@@ -44,7 +44,7 @@ class Outcomes:
     _environment: Environment | None = None
     _seen: int = NEVER
     """The revision of the table that ``known`` follows."""
-    _coming: dict[int, list[Template]] = attrs.field(factory=dict)
+    _coming: dict[int, list[Template]] = attrs.Factory(dict)
     """Row -> the pods nominated to it."""
 
     @property
@@ -96,7 +96,7 @@ class DryRuns:
 
     layout: PodLayout
     limit: int = 1 << 26
-    _kept: dict[tuple[Hashable, ...], Outcomes] = attrs.field(factory=dict)
+    _kept: dict[tuple[Hashable, ...], Outcomes] = attrs.Factory(dict)
     """By pod, the least recently used first."""
     _held: int = 0
     """Bytes of these."""
@@ -110,7 +110,13 @@ class DryRuns:
         if min(table.priorities, default=pod.priority) >= pod.priority:
             return None
         key = cycle.template, pod.priority, *cycle.predicates
-        kept = self._taken(key)
+        # Those kept by key, or new ones.
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self._held -= found.nbytes
+        while self._held > self.limit:
+            self._held -= self._kept.pop(next(iter(self._kept))).nbytes
+        kept = found or Outcomes()
         kept.follow(table, (table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version), coming)
         stale = rows[~kept.known[rows]]
         verdict = self._try(kept, cycle, coming, stale, protection) if len(stale) else None
@@ -125,15 +131,6 @@ class DryRuns:
         self._held = sum(kept.nbytes for kept in self._kept.values())
         if len(self.layout.templates) > 2 * len(in_use) + SPARE:
             self.layout.begin_anew()
-
-    def _taken(self, key: tuple[Hashable, ...]) -> Outcomes:
-        """Those kept by *key*, or new ones. They are not kept any more, and others only as far as the limit goes."""
-        found = self._kept.pop(key, None)
-        if found is not None:
-            self._held -= found.nbytes
-        while self._held > self.limit:
-            self._held -= self._kept.pop(next(iter(self._kept))).nbytes
-        return found or Outcomes()
 
     def _try(self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> Verdict:
         potential = self.layout.lower_than(cycle.pod.priority, rows)

@@ -46,7 +46,7 @@ class UnschedulableTemplate:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
-    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = attrs.field(factory=dict)
+    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = attrs.Factory(dict)
     """The errors that were made of the counts, each with the names to blame."""
 
     @classmethod
@@ -69,7 +69,7 @@ class UnschedulableCache:
     """The refusals of one scheduler by template, those of the latest templates only."""
 
     quick_path: QuickPath
-    _kept: dict[Template, UnschedulableTemplate] = attrs.field(factory=dict)
+    _kept: dict[Template, UnschedulableTemplate] = attrs.Factory(dict)
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those of the templates *in_use* alone."""

@@ -20,9 +20,9 @@ class Heap(Generic[T]):
     """Items by key; the head is one that *less* puts before all others. Equal items do not leave in the order in which they came."""
 
     less: Callable[[T, T], bool]
-    _items: list[T] = attrs.field(factory=list)
-    _keys: list[str] = attrs.field(factory=list)
-    _index: dict[str, int] = attrs.field(factory=dict)
+    _items: list[T] = attrs.Factory(list)
+    _keys: list[str] = attrs.Factory(list)
+    _index: dict[str, int] = attrs.Factory(dict)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -177,7 +177,7 @@ class Backoff:
     """The time after a pod's last failure that counted; from then on it starts anew. It may be infinite."""
     initial: int = SECOND
     maximum: int = 10 * SECOND
-    _steps: dict[str, BackoffEntry] = attrs.field(factory=dict)
+    _steps: dict[str, BackoffEntry] = attrs.Factory(dict)
     """In ascending order of their failures."""
 
     def until(self, key: str) -> int | None:

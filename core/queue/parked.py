@@ -100,14 +100,14 @@ class Parked:
     Upstream: a map without order; here lists are in ascending order of the key.
     """
 
-    _all: dict[str, QueuedPod] = attrs.field(factory=dict)
-    _wanting: dict[str, QueuedPod] = attrs.field(factory=dict)
+    _all: dict[str, QueuedPod] = attrs.Factory(dict)
+    _wanting: dict[str, QueuedPod] = attrs.Factory(dict)
     """Those with required pod affinity."""
-    _noted: dict[str, tuple[float, bool]] = attrs.field(factory=dict)
+    _noted: dict[str, tuple[float, bool]] = attrs.Factory(dict)
     """Key -> the pod's time and whether it is gated, as noted in the heaps."""
-    _times: list[tuple[float, str]] = attrs.field(factory=list)
+    _times: list[tuple[float, str]] = attrs.Factory(list)
     """A heap of (time, key), with stale entries."""
-    _held_times: list[tuple[float, str]] = attrs.field(factory=list)
+    _held_times: list[tuple[float, str]] = attrs.Factory(list)
     """The same for gated pods."""
 
     def __len__(self) -> int:

@@ -33,9 +33,9 @@ class AssumeCache(Generic[Kind]):
     """The kind as upstream's errors write it, such as ``v1.PersistentVolume``."""
     group: Callable[[Kind], str] = attrgetter("namespace")
     version: int = 0
-    _latest: dict[str, Kind] = attrs.field(factory=dict)
-    _stored: dict[str, Kind] = attrs.field(factory=dict)
-    _groups: dict[str, list[str]] = attrs.field(factory=dict)
+    _latest: dict[str, Kind] = attrs.Factory(dict)
+    _stored: dict[str, Kind] = attrs.Factory(dict)
+    _groups: dict[str, list[str]] = attrs.Factory(dict)
 
     def get(self, key: str) -> Kind:
         """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""

@@ -61,9 +61,9 @@ class VolumeBinder:
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
     _search: VolumeSearch = attrs.field(init=False)
-    _decisions: dict[str, dict[str, VolumeDecision]] = attrs.field(factory=dict)
+    _decisions: dict[str, dict[str, VolumeDecision]] = attrs.Factory(dict)
     """Pod -> node -> what was decided or, later, assumed."""
-    _asked: dict[str, NodeTable] = attrs.field(factory=dict)
+    _asked: dict[str, NodeTable] = attrs.Factory(dict)
     """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:

@@ -68,12 +68,12 @@ class VolumeMatcher:
     """Gate BlockVolume."""
     attributes_classes: bool
     """Gate VolumeAttributesClass."""
-    volumes: list[PersistentVolume] = attrs.field(factory=list)
+    volumes: list[PersistentVolume] = attrs.Factory(list)
     """All chosen volumes; arrays hold indexes into this list."""
-    _numbers: dict[str, int] = attrs.field(factory=dict)
-    _taken: list[Ints] = attrs.field(factory=list)
-    _within: dict[NodeSelector | None, Rows] = attrs.field(factory=dict)
-    _labelled: dict[str, dict[str | None, Rows]] = attrs.field(factory=dict)
+    _numbers: dict[str, int] = attrs.Factory(dict)
+    _taken: list[Ints] = attrs.Factory(list)
+    _within: dict[NodeSelector | None, Rows] = attrs.Factory(dict)
+    _labelled: dict[str, dict[str | None, Rows]] = attrs.Factory(dict)
     """Label key -> value -> the nodes with it."""
 
     def reach(self, volume: PersistentVolume) -> Rows:

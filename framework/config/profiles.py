@@ -133,7 +133,7 @@ class ProfileConfig:
 
     scheduler_name: str | None = None
     percentage: Int32 | None = attrs.field(default=None, metadata=PERCENTAGE)
-    plugins: Annotated[Plugins, ReadBy(_plugins)] = attrs.field(factory=dict)
+    plugins: Annotated[Plugins, ReadBy(_plugins)] = attrs.Factory(dict)
     plugin_config: tuple[PluginArgs, ...] = ()
     sorters: PluginSet | None = attrs.field(default=None, metadata={"unread": True})
     """What it says of queueSort itself; None: nothing."""

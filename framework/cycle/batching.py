@@ -171,7 +171,7 @@ class Batches:
     """Called with how something is undone, and with what."""
     number: int = 0
     """That of the latest cycle."""
-    kept: dict[str, Kept] = attrs.field(factory=dict)
+    kept: dict[str, Kept] = attrs.Factory(dict)
     """Profile -> what is kept."""
 
     def begin(self) -> None:

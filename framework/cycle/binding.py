@@ -74,7 +74,7 @@ class FrameworkBinding(BindingCycle):
     ends_nominations: ClassVar[bool] = True
     queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
-    _plain: dict[str, bool] = attrs.field(factory=dict)
+    _plain: dict[str, bool] = attrs.Factory(dict)
     """By profile: see :func:`_is_plain`."""
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""

@@ -5,8 +5,6 @@ Upstream: Diagnosis and FitError in pkg/scheduler/framework/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import attrs
 import numpy as np
 
@@ -43,8 +41,8 @@ class Diagnosis:
     """What nodes without a status of their own have in common, where PreFilter named some; None: nothing is said of them."""
     failed_first: int | None = None
     """The row of the nominated node, if it failed and the search did not visit it again."""
-    extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
-    extender_unresolvable: set[str] = attrs.field(factory=set)
+    extender_reasons: dict[str, list[str]] = attrs.Factory(dict)
+    extender_unresolvable: set[str] = attrs.Factory(set)
     """Nodes on which removing pods does not help, as extenders say."""
     extended: bool = False
     """Whether extenders rejected nodes."""
@@ -127,17 +125,16 @@ class Diagnosis:
             del self.extender_reasons[name]
             self.extender_unresolvable.discard(name)
 
-    def _outside_statuses(self) -> dict[str, Status]:
-        """The status of each node that PreFilter left out, where such a node has one."""
-        reasons = () if self.outside_reason is None else (self.outside_reason,)
-        return dict.fromkeys((self.names[row] for row in self.outside.tolist()), unresolvable(*reasons))
-
     def statuses(self) -> dict[str, Status]:
         """Node -> the status that rejected it, with the name of the plugin. Upstream: NodeToStatusMap."""
         if self.rejected is not None:
             return dict.fromkeys((self.names[row] for row in self.order.tolist()), self.rejected)
-        found = self._outside_statuses()
-        found.update(self._failed_statuses())
+        # The status of each node that PreFilter left out, where such a node has one.
+        reasons = () if self.outside_reason is None else (self.outside_reason,)
+        found = dict.fromkeys((self.names[row] for row in self.outside.tolist()), unresolvable(*reasons))
+        # Node and status of each row that a filter rejected.
+        rows = NO_ROWS if self.search is None else self.failed_rows
+        found.update(zip([self.names[row] for row in rows.tolist()], self._statuses_of(rows), strict=True))
         for name, texts in self.extender_reasons.items():
             found[name] = self._extended(found.get(name), name, texts)
         return found
@@ -166,23 +163,23 @@ class Diagnosis:
         """The status of a row that a filter rejects, whether the search visited it or not."""
         return self._statuses_of(np.array([row]))[0]
 
-    def _failed_statuses(self) -> Iterator[tuple[str, Status]]:
-        """Node and status of each row that a filter rejected."""
-        rows = NO_ROWS if self.search is None else self.failed_rows
-        return zip([self.names[row] for row in rows.tolist()], self._statuses_of(rows), strict=True)
-
     def _statuses_of(self, rows: Rows) -> list[Status]:
         known, outcomes = self._statuses, self._search.verdict.outcomes(rows) if len(rows) else []
         for row, outcome in zip(rows.tolist(), outcomes, strict=True):
             if outcome not in known:
-                known[outcome] = self._status(row)
+                verdict = self._search.verdict
+                reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
+                code = (
+                    Code.UNSCHEDULABLE
+                    if all(reason.resolvable for reason in reasons)
+                    else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+                )
+                known[outcome] = Status(
+                    code,
+                    tuple(reason.text for reason in reasons),
+                    rejecting_predicates[0] if rejecting_predicates else "",
+                )
         return [known[outcome] for outcome in outcomes]
-
-    def _status(self, row: int) -> Status:
-        verdict = self._search.verdict
-        reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
-        code = Code.UNSCHEDULABLE if all(reason.resolvable for reason in reasons) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        return Status(code, tuple(reason.text for reason in reasons), rejecting_predicates[0] if rejecting_predicates else "")
 
     @property
     def _search(self) -> SearchResult:

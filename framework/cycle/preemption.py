@@ -84,10 +84,10 @@ class Evaluator:
 
     cycle: FrameworkCycle
     context: PostFilterContext
-    args: DefaultPreemptionArgs = attrs.field(factory=DefaultPreemptionArgs)
-    reasons: dict[str, int] = attrs.field(factory=dict)
+    args: DefaultPreemptionArgs = attrs.Factory(DefaultPreemptionArgs)
+    reasons: dict[str, int] = attrs.Factory(dict)
     """What stood against nodes in the dry run, and how often."""
-    errors: list[str] = attrs.field(factory=list)
+    errors: list[str] = attrs.Factory(list)
     _coming: Coming | None = None
     """The nominated pods, where sums alone show where the pod fits."""
     _keeps: bool = False
@@ -126,7 +126,12 @@ class Evaluator:
                 candidates = self._candidates(rows)
             if len(candidates):
                 return self._chosen(candidates)
-        return self._none(diagnosis, rows)
+        if self.errors and self._cells.dry_run_errs:
+            text = aggregated(sorted(self.errors))
+            return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
+        self._count(NOT_HELPFUL, len(diagnosis.order) - len(rows))
+        message = str(FitError(diagnosis.node_count - self._left_out, self.reasons))
+        return PostFilterResult(*in_vain(self.cycle, len(rows), message))
 
     @property
     def _cells(self) -> FrameworkCells:
@@ -138,14 +143,6 @@ class Evaluator:
         except ExtenderError as error:
             return PostFilterResult(message=str(error), is_error=True, plan=Preemption(error=str(error)))
         return PostFilterResult(plan.node, "" if plan.node is not None else NO_CANDIDATE, plan=plan)
-
-    def _none(self, diagnosis: Diagnosis, rows: Rows) -> PostFilterResult:
-        if self.errors and self._cells.dry_run_errs:
-            text = aggregated(sorted(self.errors))
-            return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
-        self._count(NOT_HELPFUL, len(diagnosis.order) - len(rows))
-        message = str(FitError(diagnosis.node_count - self._left_out, self.reasons))
-        return PostFilterResult(*in_vain(self.cycle, len(rows), message))
 
     def _count(self, reason: str, times: int) -> None:
         if times:

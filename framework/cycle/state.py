@@ -58,9 +58,9 @@ class PostFilterContext:
 class FrameworkCycle(Cycle):
     """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 
-    skipped: set[str] = attrs.field(factory=set)
+    skipped: set[str] = attrs.Factory(set)
     """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its trials."""
-    pre_filtered: set[str] = attrs.field(factory=set)
+    pre_filtered: set[str] = attrs.Factory(set)
     """Plugins whose PreFilter ran, or was not needed for this pod."""
     node_count: int = 0
     """Nodes in the snapshot."""
@@ -70,7 +70,7 @@ class FrameworkCycle(Cycle):
     """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes do."""
     hint: str = ""
     """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
-    pods_to_activate: dict[str, Pod] = attrs.field(factory=dict)
+    pods_to_activate: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when this cycle ends well, or when
     its binding does. Upstream: PodsToActivate."""
 

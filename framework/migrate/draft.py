@@ -258,12 +258,12 @@ class ProfileDraft:
     """A profile for *target*, and notes on what is not the same as before."""
 
     target: Release
-    filters: dict[str, None] = attrs.field(factory=dict)
+    filters: dict[str, None] = attrs.Factory(dict)
     """The filter plugins, in order."""
-    weights: dict[str, int] = attrs.field(factory=dict)
+    weights: dict[str, int] = attrs.Factory(dict)
     """Plugin -> the weight of its scores."""
-    args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
-    notes: list[Note] = attrs.field(factory=list)
+    args: dict[str, dict[str, Any]] = attrs.Factory(dict)
+    notes: list[Note] = attrs.Factory(list)
 
     def note(self, subject: str, text: str, upstream: str | None = None) -> None:
         """Add a note on something that is not the same as before."""

@@ -127,7 +127,11 @@ class _PluginsDraft(ProfileDraft):
         """Take the Filter plugins, and what replaces those that are gone."""
         for name in self.enabled("filter"):
             if name == LABELS:
-                self._require(self._args(name))
+                wanted = self._args(name) or NodeLabelArgs()
+                labels = [{"key": label, "operator": "Exists"} for label in wanted.present_labels]
+                labels += [{"key": label, "operator": "DoesNotExist"} for label in wanted.absent_labels]
+                if labels:
+                    self.require(LABELS, labels, added=self.given.get(NODES, {}).get("addedAffinity"))
             elif name == SERVICES:
                 self.note(name, "left out: nothing keeps a service's pods on one value of a label; give them required podAffinity on it")
             elif self.is_gone(name):
@@ -135,13 +139,6 @@ class _PluginsDraft(ProfileDraft):
                 self.note(name, f"{self.target.version} has no such plugin: {COUNTED_ELSEWHERE}; other volumes have no limit")
             else:
                 self.filters[name] = None
-
-    def _require(self, args: NodeLabelArgs | None) -> None:
-        wanted = args or NodeLabelArgs()
-        labels = [{"key": label, "operator": "Exists"} for label in wanted.present_labels]
-        labels += [{"key": label, "operator": "DoesNotExist"} for label in wanted.absent_labels]
-        if labels:
-            self.require(LABELS, labels, added=self.given.get(NODES, {}).get("addedAffinity"))
 
     def score(self) -> None:
         """Take the Score plugins with their weights, and what replaces those that are gone."""

@@ -16,7 +16,7 @@ import attrs
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument, RatioArguments
+from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument
 from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
@@ -198,13 +198,13 @@ class _PolicyDraft(ProfileDraft):
     release: Release
     chosen: Selection
     selector_spread: bool
-    _fractions: dict[str, Fraction] = attrs.field(factory=dict)
+    _fractions: dict[str, Fraction] = attrs.Factory(dict)
     """The weights before they are whole."""
-    _usages: list[ResourceStrategy] = attrs.field(factory=list)
-    _labels: list[tuple[str, LabelPreference, int]] = attrs.field(factory=list)
-    _spread: dict[str, int] = attrs.field(factory=dict)
+    _usages: list[ResourceStrategy] = attrs.Factory(list)
+    _labels: list[tuple[str, LabelPreference, int]] = attrs.Factory(list)
+    _spread: dict[str, int] = attrs.Factory(dict)
     """Priority that prefers few peers, or label to spread over -> weight."""
-    _domains: list[str] = attrs.field(factory=list)
+    _domains: list[str] = attrs.Factory(list)
 
     # --- predicates -------------------------------------------------------------------------------------------------
 
@@ -267,7 +267,18 @@ class _PolicyDraft(ProfileDraft):
         for rule, weight in self.chosen.priorities:
             self._take(rule.name, weight, written.get(rule.name))
         if self._usages:
-            self._merge_usages()
+            # Let one scoring strategy stand for the priorities that score the use of resources.
+            strategy = merged(self._usages)
+            kept = [usage.name for usage in self._usages if usage.name not in strategy.dropped]
+            for name in strategy.dropped:
+                self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
+            if len(kept) > 1:
+                how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
+                upstream = "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
+                self.note(", ".join(kept), how if strategy.document else "left out: they cancel out", upstream)
+            if strategy.document is not None:
+                self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
+                self._fractions["NodeResourcesFit"] = strategy.weight
         if self._spread and self.selector_spread:
             self._keep_selector_spread()
         if self._spread:
@@ -285,7 +296,29 @@ class _PolicyDraft(ProfileDraft):
         """Take the priority called *name*, with its argument in the Policy."""
         if argument is not None:
             if argument.ratio is not None:
-                self._take_ratio(name, weight, argument.ratio)
+                written = {resource.name: resource.weight or 1 for resource in argument.ratio.resources}
+                if written and not self.release.ratio_reads_resources:
+                    self.note(
+                        name,
+                        "its resources are left out, as the release ignores them",
+                        "counts them, so that nodes would score otherwise",
+                    )
+                    written = {}
+                resources, changed = fitted_resources(written or CPU_AND_MEMORY)
+                if changed:
+                    self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
+                self.note(
+                    name,
+                    "utilization is rounded down instead of up, and a resource that a node does not have is left out",
+                )
+                self._usages.append(
+                    ResourceStrategy(
+                        name,
+                        weight,
+                        tuple((point.utilization, point.score) for point in argument.ratio.shape),
+                        resources,
+                    )
+                )
             elif argument.label_preference is not None:
                 self._labels.append((name, argument.label_preference, weight))
             elif argument.service_anti_affinity is not None:
@@ -306,17 +339,6 @@ class _PolicyDraft(ProfileDraft):
         else:
             self._fractions[rule.plugins[0]] = Fraction(weight)
 
-    def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
-        written = {resource.name: resource.weight or 1 for resource in ratio.resources}
-        if written and not self.release.ratio_reads_resources:
-            self.note(name, "its resources are left out, as the release ignores them", "counts them, so that nodes would score otherwise")
-            written = {}
-        resources, changed = fitted_resources(written or CPU_AND_MEMORY)
-        if changed:
-            self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
-        self.note(name, "utilization is rounded down instead of up, and a resource that a node does not have is left out")
-        self._usages.append(ResourceStrategy(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
-
     def _take_domain(self, name: str, weight: int, label: str) -> None:
         if is_valid_label_key(label):
             self.note(name, f"left out: no node can have label {label}")
@@ -330,20 +352,6 @@ class _PolicyDraft(ProfileDraft):
         self._domains += [label] if label not in self._domains else []
 
     # --- priorities that share a plugin -----------------------------------------------------------------------------
-
-    def _merge_usages(self) -> None:
-        """Let one scoring strategy stand for the priorities that score the use of resources."""
-        strategy = merged(self._usages)
-        kept = [usage.name for usage in self._usages if usage.name not in strategy.dropped]
-        for name in strategy.dropped:
-            self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
-        if len(kept) > 1:
-            how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
-            upstream = "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
-            self.note(", ".join(kept), how if strategy.document else "left out: they cancel out", upstream)
-        if strategy.document is not None:
-            self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
-            self._fractions["NodeResourcesFit"] = strategy.weight
 
     def _keep_selector_spread(self) -> None:
         weight = sum(self._spread.pop(name, 0) for name in PEER_SPREADING)

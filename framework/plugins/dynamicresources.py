@@ -18,8 +18,7 @@ from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, Re
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
-from ...core.devices.accounts import DeviceAccount, accounts
-from ...core.devices.bindingconditions import BindingFailed, are_true
+from ...core.devices.accounts import BindingFailed, DeviceAccount, accounts, are_true
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -36,7 +35,7 @@ from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.template import StateKey, Template
 from ...core.release import DeviceCells, with_gates
 from ...core.rule import Reads, Reduction
-from ...priorities.reduce import normalize_reduce
+from ...priorities.rule import normalize_reduce
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_changes, claims_are_made
@@ -68,7 +67,7 @@ class _State:
     wanted: Sequence[ResourceClaim] = ()
     """Those of the users' claims that have no devices yet."""
     special: ResourceClaim | None = None
-    variants: dict[frozenset[str], ResourceClaim] = attrs.field(factory=dict)
+    variants: dict[frozenset[str], ResourceClaim] = attrs.Factory(dict)
     """Extended resources that a node gives as devices -> the special claim for them."""
     given: frozenset[str] = frozenset()
     """Those of the node that was chosen."""

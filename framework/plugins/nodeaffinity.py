@@ -24,7 +24,7 @@ from ...core.matching.nodeselectors import (
 )
 from ...core.pods.template import Template
 from ...core.rule import PriorityError, Reads, Reduction
-from ...priorities.reduce import normalize_reduce
+from ...priorities.rule import normalize_reduce
 from ..config.argfaults import preferred_faults
 from ..config.fielderrors import aggregated
 from ..cycle.state import FrameworkCycle, PreFilterResult

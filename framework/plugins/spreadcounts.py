@@ -130,7 +130,14 @@ class Skews:
         if not self.nodes.edits:
             by_value = self.by_value(hard)
             return by_value.take(codes) if by_value.any() else None
-        counts = domains.counts[codes] + self._edited(hard)
+        found = np.zeros(self.nodes.n, np.int64)
+        complete = with_all_keys(self.constraints, self.nodes)
+        for constraint in hard.sharing:
+            query = constraint.peers.followed(self.pod.namespace)
+            if query is not None:
+                counted = complete if self.edits_anywhere else complete & constraint.counts_on(self.pod, self.nodes)
+                found += self.nodes.delta(query) * counted
+        counts = domains.counts[codes] + found
         known = domains.known[codes] | self.touched(hard.sharing) if self.makes_domains else domains.known[codes]
         return counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, known)) > hard.most
 
@@ -145,16 +152,6 @@ class Skews:
 
     def _is_zero(self, hard: HardConstraint, domains: Domains) -> bool:
         return self.zeroes_minimum and domains.number < hard.constraint.min_domains
-
-    def _edited(self, hard: HardConstraint) -> Ints:
-        found = np.zeros(self.nodes.n, np.int64)
-        complete = with_all_keys(self.constraints, self.nodes)
-        for constraint in hard.sharing:
-            query = constraint.peers.followed(self.pod.namespace)
-            if query is not None:
-                counted = complete if self.edits_anywhere else complete & constraint.counts_on(self.pod, self.nodes)
-                found += self.nodes.delta(query) * counted
-        return found
 
 
 def clauses_of(

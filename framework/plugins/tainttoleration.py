@@ -15,7 +15,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads, Reduction
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
-from ...priorities.reduce import normalize_reduce
+from ...priorities.rule import normalize_reduce
 from ..cycle.state import FrameworkCycle
 from ..hints import node_is_tolerated, tolerations_change
 from ..plugin import MAX_NODE_SCORE, Plugin

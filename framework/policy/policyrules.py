@@ -29,8 +29,8 @@ class PolicyRules:
 
     cells: PolicyCells
     gates: Gates
-    predicates: dict[str, None] = attrs.field(factory=dict)
-    priorities: dict[str, int] = attrs.field(factory=dict)
+    predicates: dict[str, None] = attrs.Factory(dict)
+    priorities: dict[str, int] = attrs.Factory(dict)
     """Priority -> weight."""
     node_label: NodeLabelArgs | None = None
     service_affinity: ServiceAffinityArgs | None = None
@@ -95,16 +95,16 @@ class PolicyRules:
             kind = "present" if argument.label_preference.presence else "absent"
             self._add_labels(f"{kind}_labels_preference", (argument.label_preference.label,))
             return "NodeLabel"
-        self.ratio = self._ratio(argument.ratio or RatioArguments())
-        return "RequestedToCapacityRatio"
-
-    def _ratio(self, wanted: RatioArguments) -> RequestedToCapacityRatioArgs:
+        wanted = argument.ratio or RatioArguments()
         if self.cells.sums_weights_first:
             check_shape([(point.utilization, point.score * 10) for point in wanted.shape], MAX_NODE_SCORE)
         resources = tuple(ResourceSpec(resource.name, resource.weight) for resource in wanted.resources)
         if self.cells.fills_resources:
             resources = tuple(attrs.evolve(r, weight=r.weight or 1) for r in resources) or CPU_AND_MEMORY
-        return RequestedToCapacityRatioArgs(tuple(ShapePoint(point.utilization, point.score) for point in wanted.shape), resources)
+        self.ratio = RequestedToCapacityRatioArgs(
+            tuple(ShapePoint(point.utilization, point.score) for point in wanted.shape), resources
+        )
+        return "RequestedToCapacityRatio"
 
     def weight(self, name: str) -> int:
         """The weight of the Score plugin of priority *name*: 32 bits."""

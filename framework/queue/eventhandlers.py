@@ -46,7 +46,7 @@ class NodeAdmission:
     used_ports: frozenset[Port]
     free: Requests
     """Allocatable less what its pods request; ``pods``: how many more it takes."""
-    _known: dict[Template, bool] = attrs.field(factory=dict)
+    _known: dict[Template, bool] = attrs.Factory(dict)
 
     @classmethod
     def of(cls, engine: Engine, name: str) -> NodeAdmission | None:
@@ -61,7 +61,7 @@ class NodeAdmission:
         if template not in self._known:
             self._known[template] = (
                 self._has_room(template)
-                and self._selected(template)
+                and (is_selected(template.pod, self.node) and template.spec.node_name in ("", self.node.name))
                 and (not any(ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports))
                 and self._tolerated(template)
             )
@@ -77,9 +77,6 @@ class NodeAdmission:
         fits = all(requests.get(name, 0) <= self.free.get(name, 0) for name in checked)
         scalars = ((name, number) for name, number in requests.items() if name not in NATIVE and number)
         return fits and all(number <= self.free.get(name, 0) for name, number in scalars)
-
-    def _selected(self, pod: Template) -> bool:
-        return is_selected(pod.pod, self.node) and pod.spec.node_name in ("", self.node.name)
 
     def _tolerated(self, pod: Template) -> bool:
         # Upstream: from 1.24 on NoExecute is not looked at here.

@@ -46,9 +46,9 @@ class Happening(NamedTuple):
 class Flights:
     """The pods that are being tried, by UID, and all events since the first of them was taken out."""
 
-    _starts: dict[str, int] = attrs.field(factory=dict)
+    _starts: dict[str, int] = attrs.Factory(dict)
     """UID -> the number of events before the pod was taken out; in ascending order."""
-    _events: list[Happening] = attrs.field(factory=list)
+    _events: list[Happening] = attrs.Factory(list)
     _dropped: int = 0
     """How many events are no longer kept, because every pod was taken out after them."""
 
@@ -96,12 +96,12 @@ class FrameworkQueue(QueueBase):
     """The PreEnqueue plugin that holds a pod back; None if it may be tried."""
     registrations: Registrations
     templates: Templates
-    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    queueing: QueueingCells = attrs.Factory(QueueingCells)
     gives_hints: bool = False
     """With gate SchedulerQueueingHints."""
     pops_early: bool = False
     """With gate SchedulerPopFromBackoffQ: a pod that backs off is tried if no pod is active."""
-    namespaces: Listing[Namespace] = attrs.field(factory=Listing)
+    namespaces: Listing[Namespace] = attrs.Factory(Listing)
     initial_backoff: int = SECOND
     max_backoff: int = 10 * SECOND
     _preempting: set[str] = attrs.field(init=False, factory=set)

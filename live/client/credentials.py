@@ -312,33 +312,30 @@ class ExecPlugin:
             hint = f"; {one_line(' '.join(self.hint.split()))}" if self.hint else ""
             raise self._error(f"cannot be started: {reason}{hint}") from None
         try:
-            output = self._printed(process, stop, SECONDS_TO_ASK if asks else self.seconds)
+            # What process prints until it ends.
+            seconds = SECONDS_TO_ASK if asks else self.seconds
+            found: list[bytes] = []
+
+            def read() -> None:
+                if process.stdout is not None:
+                    with process.stdout as stream:
+                        found.append(stream.read(MOST_OUTPUT + 1))
+
+            reader = threading.Thread(target=read, daemon=True)
+            reader.start()
+            end = time.monotonic() + seconds
+            while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
+                if stop.is_set() or time.monotonic() >= end:
+                    raise self._error(f"did not end within {seconds:g} seconds")
+                reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
+            output = found[0] if found else b""
+            if len(output) > MOST_OUTPUT:
+                raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, expected an ExecCredential")
         finally:
             process.kill()
             process.wait()
         if process.returncode:
             raise self._error(f"ended with status {process.returncode}")
-        return output
-
-    def _printed(self, process: subprocess.Popen[bytes], stop: threading.Event, seconds: float) -> bytes:
-        """What *process* prints until it ends."""
-        found: list[bytes] = []
-
-        def read() -> None:
-            if process.stdout is not None:
-                with process.stdout as stream:
-                    found.append(stream.read(MOST_OUTPUT + 1))
-
-        reader = threading.Thread(target=read, daemon=True)
-        reader.start()
-        end = time.monotonic() + seconds
-        while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
-            if stop.is_set() or time.monotonic() >= end:
-                raise self._error(f"did not end within {seconds:g} seconds")
-            reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
-        output = found[0] if found else b""
-        if len(output) > MOST_OUTPUT:
-            raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, expected an ExecCredential")
         return output
 
     # --- what it prints ---------------------------------------------------------------------------------------------

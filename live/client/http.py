@@ -59,7 +59,7 @@ class HttpTransport:
     """
 
     access: Access
-    agent: str = attrs.field(factory=user_agent)
+    agent: str = attrs.Factory(user_agent)
     wall_clock: Callable[[], float] = time.time
     _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""

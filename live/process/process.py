@@ -112,7 +112,7 @@ class Process:
     """Nothing is written, and so no leader is elected."""
     log: Log = attrs.Factory(Log)
     wall: Callable[[], float] = time.time
-    identity: str = attrs.field(factory=new_identity)
+    identity: str = attrs.Factory(new_identity)
     lease_thread: LeaseThread | None = None
     """Where the lease is renewed; None: over *link*, beside everything else."""
     metrics: SchedulerMetrics = attrs.field(init=False)

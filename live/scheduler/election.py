@@ -153,7 +153,7 @@ class Elector:
 
     lock: LeaseLock
     times: LeaseTimes = LeaseTimes()
-    identity: str = attrs.field(factory=new_identity)
+    identity: str = attrs.Factory(new_identity)
     recorder: Recorder = attrs.Factory(Recorder)
     """Told when this replica became the leader."""
     log: Log = attrs.Factory(Log)

@@ -8,7 +8,7 @@ pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -173,7 +173,18 @@ class VolumeWork:
         while True:
             await asyncio.sleep(POLL)
             await self.state.free()
-            if self._are_bound(pod, written):
+            node = pod.spec.node_name
+            if self.state.engine.row_of(node) is None:
+                raise NotBound(f'failed to get node "{node}": node "{node}" not found')
+            known = self.state.pod(pod.key)
+            if known is None or known.uid != pod.uid:
+                raise NotBound(f'pod "{pod.key}" does not exist any more')
+            if all(
+                self._is_volume_bound(item, node)
+                if isinstance(item, PersistentVolume)
+                else self._is_provisioned(item, node)
+                for item in written
+            ):
                 return
             if self.state.now() >= end:
                 raise NotBound(TIMED_OUT)
@@ -197,19 +208,6 @@ class VolumeWork:
         return None if reference is None else self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
 
     # --- waiting ----------------------------------------------------------------------------------------------------
-
-    def _are_bound(self, pod: Pod, written: Iterable[KubeObject]) -> bool:
-        """Whether volumes and claims are bound, as far as the informers know; raises NotBound if they will not be."""
-        node = pod.spec.node_name
-        if self.state.engine.row_of(node) is None:
-            raise NotBound(f'failed to get node "{node}": node "{node}" not found')
-        known = self.state.pod(pod.key)
-        if known is None or known.uid != pod.uid:
-            raise NotBound(f'pod "{pod.key}" does not exist any more')
-        return all(
-            self._is_volume_bound(item, node) if isinstance(item, PersistentVolume) else self._is_provisioned(item, node)
-            for item in written
-        )
 
     def _is_volume_bound(self, written: PersistentVolume, node_name: str) -> bool:
         volume, claim = self.state.listings.volumes.get(written.key), self._claim_of(written)

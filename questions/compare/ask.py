@@ -457,11 +457,11 @@ class PodList:
     """The list of a comparison."""
 
     document: ComparisonDocument
-    _outcomes: dict[str, str] = attrs.field(factory=dict)
+    _outcomes: dict[str, str] = attrs.Factory(dict)
     """Every outcome that any pod has -> its colour."""
-    _texts: dict[str, int] = attrs.field(factory=dict)
+    _texts: dict[str, int] = attrs.Factory(dict)
     """Each text of the details once -> its number."""
-    _rules: dict[tuple[tuple[str, int], ...], int] = attrs.field(factory=dict)
+    _rules: dict[tuple[tuple[str, int], ...], int] = attrs.Factory(dict)
     """Each list of rules with their weights once -> its number."""
 
     def table(self) -> Table:

@@ -294,7 +294,7 @@ class Agreement:
 
     first: Side
     second: Side
-    counts: Counter[str] = attrs.field(factory=Counter)
+    counts: Counter[str] = attrs.Factory(Counter)
     """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
     _version: tuple[int, int] | None = None
     _rows: Rows | None = None
@@ -358,9 +358,9 @@ class Comparison:
 
     mode: Mode
     sides: list[Side]
-    texts: Mapping[str, str] = attrs.field(factory=dict)
+    texts: Mapping[str, str] = attrs.Factory(dict)
     """How each configuration was asked for, by name."""
-    differences: list[DifferingCycle] = attrs.field(factory=list)
+    differences: list[DifferingCycle] = attrs.Factory(list)
     agreements: dict[str, Agreement] = attrs.field(init=False)
     cycles: int = 0
 

@@ -342,10 +342,10 @@ class SimulationRun:
     options: SimulationOptions
     simulation: Simulation = attrs.field(init=False)
     _uses: NodeUses = attrs.field(init=False)
-    _kept: list[Decision] = attrs.field(factory=list)
-    _scores: dict[str, tuple[int, int | None]] = attrs.field(factory=dict)
+    _kept: list[Decision] = attrs.Factory(list)
+    _scores: dict[str, tuple[int, int | None]] = attrs.Factory(dict)
     """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
-    _pods_before: list[list[str]] = attrs.field(factory=list)
+    _pods_before: list[list[str]] = attrs.Factory(list)
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
     def __attrs_post_init__(self) -> None:
@@ -541,7 +541,18 @@ class SimulationResult(Result):
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
         yield Section("Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions")
         if pages:
-            yield Section("Use of each resource", [_resources(outcome, PAGE), *self._charts()])
+            # How many nodes are how full, a chart for each resource in use.
+            charts = []
+            in_use = {usage.resource for usage in self.summary.resources if usage.requested}
+            for name, counts in self.outcome.nodes_by_use.items():
+                if name in in_use and len(self.uses) > FEW:
+                    earlier_counts = self.outcome.nodes_by_use_before.get(name, [0] * 10)
+                    charts.append(Chart(
+                        title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
+                        labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
+                        series={"after": counts, "before": earlier_counts},
+                    ))  # fmt: skip
+            yield Section("Use of each resource", [_resources(outcome, PAGE), *charts])
         yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
         if pages and len({one.pod.key for one in self.decisions}) < len(self.decisions):  # else the list of pods has the same rows
             lead = "In the order of the decisions. A pod that makes room is tried again after the others."
@@ -562,20 +573,6 @@ class SimulationResult(Result):
         sides = [MapSide("before", shares[0], before, ()), MapSide("after", shares[1], after, marks)]
         colours = {TAKES: MEANINGS["good"]} if any(marks) else {}
         return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), colours, True)
-
-    def _charts(self) -> list[Chart]:
-        """How many nodes are how full, a chart for each resource in use."""
-        charts = []
-        in_use = {usage.resource for usage in self.summary.resources if usage.requested}
-        for name, counts in self.outcome.nodes_by_use.items():
-            if name in in_use and len(self.uses) > FEW:
-                earlier_counts = self.outcome.nodes_by_use_before.get(name, [0] * 10)
-                charts.append(Chart(
-                    title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
-                    labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
-                    series={"after": counts, "before": earlier_counts},
-                ))  # fmt: skip
-        return charts
 
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""

@@ -72,8 +72,8 @@ class UpgradeTrial:
     newer: FollowingSide
     without: Callable[[Sequence[Fact]], FollowingSide]
     """Makes the newer release without some facts."""
-    _tries: dict[frozenset[str], FollowingSide] = attrs.field(factory=dict)
-    _restored: Counter[tuple[Fact, ...]] = attrs.field(factory=Counter)
+    _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
+    _restored: Counter[tuple[Fact, ...]] = attrs.Factory(Counter)
     """Facts without which the older decision or view was restored, and how often."""
     _told: int = 0
 
@@ -201,15 +201,12 @@ class UpgradeTrial:
     def _tried(self, restores: Callable[[FollowingSide, int], bool], facts: tuple[Fact, ...], number: int) -> bool:
         """Whether the newer release without *facts* restores the older decision; one that cannot run without them does not."""
         try:
-            return restores(self._without(facts), number)
+            names = frozenset(fact.id for fact in facts)
+            if names not in self._tries:
+                self._tries[names] = self.without(facts)
+            return restores(self._tries[names], number)
         except KubeclassicError:  # such as a default plugin of the older release that is gone since, in a step over several releases
             return False
-
-    def _without(self, facts: tuple[Fact, ...]) -> FollowingSide:
-        names = frozenset(fact.id for fact in facts)
-        if names not in self._tries:
-            self._tries[names] = self.without(facts)
-        return self._tries[names]
 
     def _decides_as(self, first: SideView, like: FollowingSide | None = None) -> Callable[[FollowingSide, int], bool]:
         wanted = decided(first.decision)

@@ -181,7 +181,7 @@ class Steps:
     """The steps of one side, in order."""
 
     each: Sequence[SideStep] = ()
-    hosts: Mapping[str, str | None] = attrs.field(factory=dict)
+    hosts: Mapping[str, str | None] = attrs.Factory(dict)
     """Pod -> the node that it found at last; None if it found none."""
 
 

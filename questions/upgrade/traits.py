@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import Container, Device, KubeObject, Node, Pod, PodDisruptionBudget, ResourceSlice
+from ...api.objects import Container, Device, Node, Pod, PodDisruptionBudget, ResourceSlice
 from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
@@ -133,7 +133,8 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
     nodes = scenario.nodes
     found = {name for name, holds in OF_PODS.items() if any(holds(pod) for pod in pods)}
     found |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
-    found |= _of_kinds(scenario.objects)
+    there = {item.kind for item in scenario.objects}
+    found |= {name for name, kinds in OF_KINDS.items() if not there.isdisjoint(kinds)}
     devices = [device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices]
     found |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
     names = {node.name for node in nodes}
@@ -153,11 +154,6 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
     if any(_exceeds(node, on[node.name]) for node in nodes if node.name in on):
         found.add("overcommitted nodes")
     return frozenset({*found, *configuration})
-
-
-def _of_kinds(objects: Iterable[KubeObject]) -> set[str]:
-    there = {item.kind for item in objects}
-    return {name for name, kinds in OF_KINDS.items() if not there.isdisjoint(kinds)}
 
 
 def concerns(fact: Fact, traits: frozenset[str]) -> bool:

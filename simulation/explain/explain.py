@@ -259,9 +259,9 @@ class JudgedNodes:
     details: Details = attrs.field(init=False)
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
-    _known: dict[tuple[int, int, bool], Objection] = attrs.field(factory=dict)
+    _known: dict[tuple[int, int, bool], Objection] = attrs.Factory(dict)
     """(findings, code, counted) -> the objection, which many nodes share."""
-    _codes: dict[int, list[int]] = attrs.field(factory=dict)
+    _codes: dict[int, list[int]] = attrs.Factory(dict)
     """Findings -> their codes as a list, which is faster to look things up in."""
 
     def __attrs_post_init__(self) -> None:

@@ -260,7 +260,7 @@ class Causes:
     engine: Engine
     pod: Pod
     judged: Judged
-    _found: dict[FailedDemand, list[str]] = attrs.field(factory=dict)
+    _found: dict[FailedDemand, list[str]] = attrs.Factory(dict)
     """By what is not met, not counted yet, the nodes."""
 
     def of(self, reports: Sequence[NodeReport]) -> tuple[tuple[NodeReport, ...], tuple[FailedDemand, ...]]:

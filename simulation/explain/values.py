@@ -545,7 +545,7 @@ class Explanation:
     close_up: CloseUp | None = None
     """All about the one node that was asked for."""
     question: PodQuestion = PodQuestion()
-    rules: Mapping[str, bool] = attrs.field(factory=dict)
+    rules: Mapping[str, bool] = attrs.Factory(dict)
     """The filtering rules in running order -> whether the pod wants anything that the rule looks at; empty if no node was asked."""
     asks_all: bool = False
     """Whether a node that a rule has turned down is asked by the others too."""

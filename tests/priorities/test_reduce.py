@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.priorities.reduce import normalize_reduce
+from kubeclassic.priorities.rule import normalize_reduce
 from tests.support.build import engine, node, pod
 
 CYCLE = engine(node("a")).begin(pod("p"))

@@ -72,7 +72,7 @@ TABLE = _needing(
     counted="census",
 )
 CENSUS = _needing(free="labels watch", counted="counter", domain="terms_about", wide="counters")
-COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains domains_without by tracked")
+COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains by tracked")
 LISTINGS = _needing(
     free="volumes claims classes csi_nodes csi_drivers csi_capacities attachments services controllers replica_sets stateful_sets "
     "namespaces",

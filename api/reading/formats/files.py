@@ -176,7 +176,16 @@ def unpacked(content: bytes, where: str) -> bytes:
     try:
         found = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
     except (OSError, EOFError, zlib.error):
-        lines = _whole_lines(content)
+        # How many line ends there are before broken gzip data breaks.
+        lines, at = 0, 0
+        with suppress(zlib.error):
+            while at < len(content):
+                unpacker = zlib.decompressobj(wbits=31)
+                while at < len(content) and not unpacker.eof:
+                    step = content[at : at + _STEP]
+                    lines += unpacker.decompress(step).count(b"\n")
+                    at += len(step)
+                at -= len(unpacker.unused_data)
         raise ManifestError(f"{where}: broken gzip data{f' after line {lines:,}' if lines else ''}") from None
     if len(found) > limit:
         raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more", limit)
@@ -202,20 +211,6 @@ def is_archive(content: bytes, where: str) -> bool:
         if content.startswith(begins):
             raise ManifestError(f"{where}: got {name} data, which is not read: unpack it first, or pack it as gzip, tar or zip")
     return content.startswith(_ZIP) or content.startswith(TAR, TAR_AT)
-
-
-def _whole_lines(packed: bytes) -> int:
-    """How many line ends there are before broken gzip data breaks."""
-    lines, at = 0, 0
-    with suppress(zlib.error):
-        while at < len(packed):
-            unpacker = zlib.decompressobj(wbits=31)
-            while at < len(packed) and not unpacker.eof:
-                step = packed[at : at + _STEP]
-                lines += unpacker.decompress(step).count(b"\n")
-                at += len(step)
-            at -= len(unpacker.unused_data)
-    return lines
 
 
 def as_text(content: bytes, where: str) -> str:

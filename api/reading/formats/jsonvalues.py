@@ -99,7 +99,18 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
     text = as_text(content, place)
     if _START_OF_LOGS in text:  # the line ends stay, so that later lines keep their numbers
         text = _LOGS.sub(lambda logs: "\n" * logs[0].count("\n"), text)
-    yield from _stream(text, place, line is None)
+    has_surrogates = _SURROGATE.search(text) is not None
+    position = _end_of_blank(text, 0)
+    while position < len(text):
+        repeats = Repeats()
+        value, position = _value_at(text, position, repeats, place, line is None)
+        if has_surrogates:
+            try:
+                value = without_surrogates(value)
+            except RecursionError:
+                raise _too_deep(place) from None
+        yield value, repeats
+        position = _end_of_blank(text, position)
 
 
 def quick_value(content: bytes) -> tuple[Any] | None:
@@ -129,21 +140,6 @@ def _commas(value: Any) -> int:
     parts: list[Any] = items if isinstance(items, list) else []
     outside = {**value, "items": None} if isinstance(value, dict) and parts else None if parts else value
     return encoded(outside).count(b",") + max(len(parts) - 1, 0) + sum(encoded(part).count(b",") for part in parts)
-
-
-def _stream(text: str, where: str, has_lines: bool) -> Iterator[Parsed]:
-    has_surrogates = _SURROGATE.search(text) is not None
-    position = _end_of_blank(text, 0)
-    while position < len(text):
-        repeats = Repeats()
-        value, position = _value_at(text, position, repeats, where, has_lines)
-        if has_surrogates:
-            try:
-                value = without_surrogates(value)
-            except RecursionError:
-                raise _too_deep(where) from None
-        yield value, repeats
-        position = _end_of_blank(text, position)
 
 
 def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines: bool) -> tuple[Any, int]:

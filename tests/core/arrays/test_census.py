@@ -40,19 +40,6 @@ def by_value(counter, table, key):
     return {value: int(counts[code]) for code, value in enumerate(values) if counts[code]}
 
 
-class TestCounters:
-    def test_rows_can_be_left_out(self):
-        """The pods of given rows are taken out of the domains, and the counter stays as it is."""
-        table, templates = empty()
-        for name in "mn":
-            table.set_nodes({table.row(name): (node(name, labels={"zone": "x"}), {})})
-            table.add_pod(table.row(name), templates.entry(pod("p", labels={"app": "a"})))
-        counter = table.census.counter(matching("a"))
-        code = table.labels["zone"].known("x")
-        assert counter.domains_without("zone", table.labels, {0})[code] == 1
-        assert by_value(counter, table, "zone") == {"x": 2}
-
-
 class TestTerms:
     def test_terms_about_a_pod_are_found_whenever_they_come(self):
         """A term that appears after a pod was asked about is found the next time, each but once."""
