@@ -122,7 +122,7 @@ def _check_total(weights: Iterable[int]) -> None:
 
 
 def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
-    """The same, by a walk of one array from which each plugin that is found is taken out.
+    """Those of the plugins of one point that multiPoint names too, and the others, by a walk of one array from which each is taken out.
 
     Upstream: what is behind it moves up by one place, so that the next plugin is skipped, and the last one is found again.
     """
@@ -289,12 +289,11 @@ class _Builder:
         order = self.config.release.configuration.multi_point
         if order == "single points":
             return [*explicit, *added]
-        first, last = (
-            _shifting(explicit, overridden)
-            if order == "shifting overrides"
-            else [name for name in explicit if name in overridden],
-            [name for name in explicit if name not in overridden],
-        )
+        if order == "shifting overrides":
+            first, last = _shifting(explicit, overridden)
+        else:
+            first = [name for name in explicit if name in overridden]
+            last = [name for name in explicit if name not in overridden]
         return [*first, *added, *last]
 
     def _check(self, points: Mapping[str, tuple[str, ...]]) -> None:

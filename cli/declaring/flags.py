@@ -332,11 +332,12 @@ def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Callable[..
                 last, named = values.get("pod"), os.environ.get("KUBECONFIG", "")
                 if isinstance(last, str) and Path(last).exists():
                     raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
-                if not named:
+                if not named and not live.allow_missing:
                     instead = "--kubeconfig FILE, or --context NAME, or the variable KUBECONFIG"
                     raise click.UsageError(f"Missing argument 'PATHS...', or {instead}.")
-                note(f"KUBECONFIG: the cluster that {named} names")
-                live = live._replace(in_environment=True)
+                if named:
+                    note(f"KUBECONFIG: the cluster that {named} names")
+                    live = live._replace(in_environment=True)
             with live_paths(live, needs) as found:
                 return command(paths=(*found, *values.pop("paths")), **values)
 

@@ -10,7 +10,7 @@ import click
 from making.markdown import block, escaped, table
 
 from kubeclassic.cli import COMMANDS, cli
-from kubeclassic.cli.declaring.commands import FIRST, LAST, section_of
+from kubeclassic.cli.declaring.commands import FIRST, LAST, OTHER, SECTIONS
 
 FOLDER = "reference/commands"
 
@@ -47,7 +47,8 @@ def _sections(command: click.Command, context: click.Context) -> dict[str, list[
     for option in command.get_params(context):
         record = option.get_help_record(context)
         if record is not None and isinstance(option, click.Option):
-            found.setdefault(section_of(option), []).append([f"`{record[0]}`", escaped(record[1])])
+            section = next((SECTIONS[name] for name in option.opts if name in SECTIONS), OTHER)
+            found.setdefault(section, []).append([f"`{record[0]}`", escaped(record[1])])
     return found
 
 

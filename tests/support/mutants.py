@@ -600,15 +600,15 @@ MUTANTS = (
     Mutant(
         "classes: a row that moved stays",
         "core/incremental/classes.py",
-        "            if now != before:\n                self._change(row, before, now)",
-        "            if now != before < 0:\n                self._change(row, before, now)",
+        "            if now != before:\n                # row goes",
+        "            if now != before < 0:\n                # row goes",
         BOARDS,
     ),
     Mutant(
         "classes: the size of what left stays",
         "core/incremental/classes.py",
-        "            size[before] -= 1\n            self.count -= fits[before]",
-        "            self.count -= fits[before]",
+        "                    size[before] -= 1\n                    self.count -= fits[before]",
+        "                    self.count -= fits[before]",
         BOARDS,
     ),
     Mutant(
