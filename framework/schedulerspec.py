@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 # --- engines ----------------------------------------------------------------------------------------------------------
 
+
 class MakeExtenders(Protocol):
     """Makes the extenders that a Policy or a configuration names."""
 

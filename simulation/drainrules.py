@@ -50,6 +50,7 @@ class Allowance:
     def __attrs_post_init__(self) -> None:
         self.lowest = self.left
 
+
 def _number(wanted: IntOrString | None, whole: int) -> int:
     """A number, or a share of *whole*, rounded up; what is neither counts as all."""
     digits = (text := str(wanted)).removesuffix("%")
@@ -194,6 +195,7 @@ class DrainFlags:
                 leaving.append(pod)
         told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
         return Sorted(tuple(leaving), tuple(staying), f"cannot delete {told}" if told else None)
+
 
 def is_daemon(pod: Pod) -> bool:
     """Whether a DaemonSet runs *pod*."""

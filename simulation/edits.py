@@ -300,6 +300,7 @@ class FieldChange:
             left += [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
         return left or None
 
+
 def read_value(text: str) -> Json:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
     try:
@@ -530,6 +531,7 @@ class Edit:
             return item
         (made,) = _read(after, before, f"{item.kind} {item.key}", defaults)
         return replace(made, manifest=after) if item.manifest is not None else made
+
 
 def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
     """The devices of a slice by their full names."""

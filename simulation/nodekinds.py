@@ -97,6 +97,7 @@ class NodeKind:
                 made.append(replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name))
         return made
 
+
 def new_node(node: Node) -> Node:
     """*node* as one that has just come: without a UID, and with no image pulled."""
     metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)

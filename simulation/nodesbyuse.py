@@ -169,6 +169,7 @@ class NodeUse:
     pods: PodPlaces
     resources: Mapping[str, ResourceUse]
 
+
 @attrs.define(eq=False, repr=False)
 class NodeUses:
     """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
@@ -199,6 +200,7 @@ class NodeUses:
             places = PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row]))
             found.append(NodeUse(name, {} if node is None else node.labels, places, uses))
         return found
+
 
 def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
     """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without pods are left out."""

@@ -136,6 +136,7 @@ class Player:
             raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(given)}")
         return {}
 
+
 def _pod(document: Json) -> Pod:
     pod = decode({"kind": "Pod", **document}, "pod", strict=False)
     assert isinstance(pod, Pod)

@@ -70,6 +70,7 @@ class Replacements:
             self.taken.discard(made.key)
             self._tried.pop(f"{made.namespace}/{owner.name}", None)
 
+
 def made_new(evicted: Pod, name: str, uid: str) -> Pod:
     """A pod like *evicted* that is not created yet: on no node, without times and status."""
     old = evicted.metadata

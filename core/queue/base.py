@@ -22,6 +22,7 @@ from .parked import Contents, Parked, Pending, QueuedPod
 
 # --- the protocol -----------------------------------------------------------------------------------------------------
 
+
 @attrs.define(eq=False, kw_only=True, repr=False)
 class SchedulingQueue(ABC):
     """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that are due come first.

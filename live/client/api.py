@@ -167,6 +167,7 @@ def loop_time() -> float:
 
 # --- resources --------------------------------------------------------------------------------------------------------
 
+
 @attrs.frozen
 class Resource:
     """A resource in one version of the API.

@@ -25,7 +25,6 @@ OWN = ("none", "same-origin")
 """What browsers say of requests of the server's own pages, and of addresses that people type."""
 
 
-
 def is_known_host(host: str, names: Collection[str]) -> bool:
     """Whether *host*, with or without a port, is one of *names*, localhost or an address: only names can be turned to other addresses.
 

@@ -100,9 +100,6 @@ def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, stri
     return attrs.evolve(made, objects=(*beside, *made.objects))
 
 
-
-
-
 def _name(document: Mapping[str, Any]) -> str:
     metadata = document.get("metadata")
     return str(metadata.get("name") or metadata.get("generateName") or "") if isinstance(metadata, Mapping) else ""

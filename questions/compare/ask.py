@@ -534,6 +534,7 @@ class PodList:
             sides.append([*side, nodes])
         return [*head, sides]
 
+
 def colour_of(at: int) -> str:
     """The colour of the configuration in that place."""
     return f"var(--c{at % 8})"

@@ -101,6 +101,7 @@ class ExplainResult(Result):
             Section(parts=[alone]),
         ]  # fmt: skip
 
+
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")
 def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
     """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.

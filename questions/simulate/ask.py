@@ -173,6 +173,7 @@ class EvictionRecord(Record):
     replacement: PodKey | None
     """--reschedule-evicted: its replacement."""
 
+
 class UnplacedPods(Record):
     """Pods that find no node."""
 
@@ -429,6 +430,7 @@ class SimulationRun:
             options=attrs.evolve(options, scheduler=None, pods=()),
             pods_after=pods_on(engine, [use.node for use in uses]) if options.makes("page") else (),
         )  # fmt: skip
+
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class SimulationResult(Result):

@@ -322,9 +322,6 @@ def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
     return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
 
 
-
-
-
 @attrs.frozen(repr=False)
 class _Reader:
     data: Mapping[str, Any]

@@ -198,6 +198,7 @@ class Keeps(Record):
     leads: tuple[Lead, ...]
     """How the wanted node's scores differ from those of that one."""
 
+
 class WhatIfDocument(ResultDocument, kw_only=True):
     """The smallest changes after which a pod gets a node, least disturbing first; two together where no single one helps.
 

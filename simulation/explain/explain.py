@@ -137,6 +137,7 @@ class Subject:
         first = waiting[0]
         return attrs.evolve(self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key))
 
+
 def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
     """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with kubectl's names of kinds.
 

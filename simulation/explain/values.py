@@ -46,6 +46,7 @@ class VolumeExcess(Record):
     """How many more the pod has."""
     limit: int
 
+
 class NearestShortage(Record):
     """The node where least of a resource is missing, and how much, in millicores, bytes or pieces."""
 
@@ -276,6 +277,7 @@ class Victim(Record):
 
     pod: str
     priority: int
+
 
 class EvictionOutcome(Record, kw_only=True):
     """The outcome of preemption for a pod that fits nowhere."""

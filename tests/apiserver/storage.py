@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .reads import Matcher
 
 
-
 @attrs.frozen
 class Change:
     """One change of one object, by which the revision went up."""

@@ -17,6 +17,7 @@ from .storage import Storage
 VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
+
 @attrs.define
 class Store:
     """A whole API server of one version, with nothing in it but the namespaces and priority classes that every cluster has."""

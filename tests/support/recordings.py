@@ -121,7 +121,6 @@ class Script:
         raise AssertionError(f"expected no watch, got {request}")
 
 
-
 @attrs.define
 class Player:
     """A transport that answers each request with the next recorded answer for its path, as late as it was recorded."""

@@ -19,6 +19,7 @@ LONGEST_NAME = 4096
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 """What the standard library raises of an archive that is broken, has a password, or is packed in a way that it does not know."""
 
+
 class _Member(NamedTuple):
     """A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of them."""
 

@@ -88,7 +88,6 @@ ORDER_UNKNOWN: Final = "order unknown"
 """Ours differs as things stand, but not in every state in which the cluster's scheduler may have decided."""
 
 
-
 class PodJudgement(Record):
     """One pod. A host of None: no node."""
 
