@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..framework.describe import (
-    SAME,
-    ClassicRelease,
-    PluginRelease,
-    ReleaseDiff,
-    ReleaseList,
-    ReleaseSummary,
-    describe_any,
-    diff_any,
-    plugin_in_words,
-    summaries,
-)
-from ..framework.facts.facttable import ReleaseFact
 from .declaring.commands import command
 from .report.tables import GAP, TextTable, width_of, wrapped
 
 if TYPE_CHECKING:
     from ..api.record import DocumentRecord
+    from ..framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseSummary
+    from ..framework.facts.facttable import ReleaseFact
 
 
 def list_lines(summaries: Sequence[ReleaseSummary], width: int | None) -> Iterator[str]:
@@ -39,9 +28,11 @@ def list_lines(summaries: Sequence[ReleaseSummary], width: int | None) -> Iterat
 
 def description_lines(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
     """One release: rules or plugins in running order, gates, and its facts."""
+    from ..framework.describe import plugin_in_words
+
     other = f" {found.other_patches}." if found.other_patches else ""
     yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
-    if isinstance(found, PluginRelease):
+    if found.runs == "plugins":
         plugins = [[name, plugin_in_words(plugin), ", ".join(plugin.points)] for name, plugin in found.plugins.items()]
         yield from _listed(["plugins", "runs", "extension points"], plugins, width)
     else:
@@ -65,6 +56,8 @@ def _facts(facts: Sequence[ReleaseFact], width: int | None) -> Iterator[str]:
 
 def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     """What two releases do differently, by subject."""
+    from ..framework.describe import SAME
+
     if not (found.differences or found.successors or found.facts):
         yield f"{found.before} and {found.after} are the same"
         return
@@ -138,6 +131,7 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     """
     if pair and release:
         raise click.UsageError("expected RELEASE or --diff, got both")
+    from ..framework.describe import ReleaseList, describe_any, diff_any, summaries
     from .answering import write_answer
 
     width = width_of(sys.stdout)

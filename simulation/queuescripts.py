@@ -155,7 +155,7 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename="ca
     """An object without other fields than these: everything else is refused, so no case passes that was not really compared."""
 
 
-class Config(_Form):
+class CaseConfig(_Form):
     """How the scheduler of a case is configured."""
 
     policy: Json | None = None
@@ -168,27 +168,27 @@ class Config(_Form):
     percentage_of_nodes_to_score: Whole = 0
 
 
-class Problem(_Form):
+class CaseProblem(_Form):
     """A scheduling problem."""
 
     name: str
     version: str
     pending: list[Json]
-    config: Config | None = None
+    config: CaseConfig | None = None
     objects: list[Json] = []
     nominated: dict[str, str] | None = None
     extenders: dict[str, dict[str, dict[str, Json]]] = {}
     """URL prefix -> role -> pod -> reply."""
 
 
-class Event(_Form):
+class CaseEvent(_Form):
     """What happens to an object among the pods that wait."""
 
     event: Literal["add", "update", "delete"]
     object: Json
 
 
-class Operation(_Form):
+class ScriptOperation(_Form):
     """One operation of a script, with what it is about."""
 
     op: str
@@ -204,23 +204,23 @@ class Operation(_Form):
             raise ValueError(f"Expected one of {', '.join(OPERATIONS)}, got {self.op}")
 
 
-class Script(_Form):
+class CaseScript(_Form):
     """A script of the queue."""
 
     name: str
     version: str
     pod_priority: bool
-    script: Annotated[list[Operation], Meta(min_length=1)]
+    script: Annotated[list[ScriptOperation], Meta(min_length=1)]
     namespaces: list[Json] = []
 
 
-class Plan(msgspec.Struct, rename="camel"):
+class CasePreemption(msgspec.Struct, rename="camel"):
     """What preemption comes to."""
 
     clear_nominations: list[str] | None = None
 
 
-class Cycle(_Form):
+class CaseCycle(_Form):
     """What was decided on a pod."""
 
     pod: str = ""
@@ -230,12 +230,12 @@ class Cycle(_Form):
     failed: Json | None = None
     priorities: Json | None = None
     scores: Json | None = None
-    preemption: Plan | None = None
+    preemption: CasePreemption | None = None
     allocations: dict[str, list[str]] = {}
     http: list[Json] = []
 
 
-class Step(_Form):
+class ScriptStep(_Form):
     """What the queue holds after an operation."""
 
     popped: str | None = None
@@ -246,38 +246,38 @@ class Step(_Form):
     nominated: dict[str, list[str]] = {}
 
 
-class Answer(_Form):
+class CaseAnswer(_Form):
     """An error, the cycles of a problem or the steps of a script."""
 
     name: str
     error: str | UnsetType = UNSET
-    cycles: Annotated[list[Cycle], Meta(min_length=1)] | UnsetType = UNSET
-    steps: Annotated[list[Step], Meta(min_length=1)] | UnsetType = UNSET
+    cycles: Annotated[list[CaseCycle], Meta(min_length=1)] | UnsetType = UNSET
+    steps: Annotated[list[ScriptStep], Meta(min_length=1)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if [self.error, self.cycles, self.steps].count(UNSET) != 2:
             raise ValueError("Expected one of error, cycles and steps, got several or none")
 
 
-FIELDS = tuple(field for field in Cycle.__struct_fields__ if field != CALLS)
+FIELDS = tuple(field for field in CaseCycle.__struct_fields__ if field != CALLS)
 """The fields of a cycle."""
-STEP_FIELDS = Step.__struct_fields__
+STEP_FIELDS = ScriptStep.__struct_fields__
 
 
 def check_case(case: Any, where: str) -> Json:
     """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with *where*, its file and line."""
     if isinstance(case, dict) and "script" in case:
-        return _checked(case, Script, where)
-    found = _checked(case, Problem, where)
+        return _checked(case, CaseScript, where)
+    found = _checked(case, CaseProblem, where)
     for number, item in enumerate(found["pending"]):
         if "event" in item:
-            _checked(item, Event, f"{where}: pending[{number}]")
+            _checked(item, CaseEvent, f"{where}: pending[{number}]")
     return found
 
 
 def check_answer(answer: Any, where: str) -> Json:
     """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its file and line."""
-    return _checked(answer, Answer, where)
+    return _checked(answer, CaseAnswer, where)
 
 
 def _checked(value: Any, form: type[_Form], where: str) -> Json:

@@ -183,7 +183,7 @@ class Ownership:
     replica_sets: frozenset[str] = frozenset()
     _by_owner: dict[_Place, list[Pod]] = attrs.Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
-    _nobodys: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
+    _orphans: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
     """Namespace -> labels -> pods without a controller."""
     _made_by: dict[_Place, list[Workload]] = attrs.Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
@@ -206,14 +206,14 @@ class Ownership:
                 continue
             owner = pod.metadata.controller
             if owner is None:
-                self._nobodys.setdefault(pod.namespace, {}).setdefault(pod.labels, []).append(pod)
+                self._orphans.setdefault(pod.namespace, {}).setdefault(pod.labels, []).append(pod)
             else:
                 self._by_owner.setdefault((pod.namespace, owner.kind, owner.name), []).append(pod)
 
     def pods_of(self, workload: Workload) -> list[Pod]:
-        """The live pods of a workload. Those that it adopts, as nobody controls them and its selector matches, are its own from then on."""
+        """The live pods of a workload. Those that it adopts, which no other controls and its selector matches, are its own from then on."""
         named = self._by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
-        selector, groups = workload.effective_selector, self._nobodys.get(workload.namespace, {})
+        selector, groups = workload.effective_selector, self._orphans.get(workload.namespace, {})
         for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:
             named += groups.pop(labels)
         return [pod for pod in named if pod.metadata.controller is None or workload.controls(pod.metadata)]
@@ -264,8 +264,8 @@ class Ownership:
         for (namespace, kind, name), pods in self._by_owner.items():
             if kind == "ReplicaSet" and namespace in deployments and pods:
                 add(namespace, name, pods, _owner_of(pods[0], name, deployments[namespace]))
-        for namespace in deployments.keys() & self._nobodys.keys():
-            for labels, pods in self._nobodys[namespace].items():
+        for namespace in deployments.keys() & self._orphans.keys():
+            for labels, pods in self._orphans[namespace].items():
                 owner = _owner_of(pods[0], "", deployments[namespace]) if labels.get(HASH_LABEL) else None
                 if owner is not None:
                     add(namespace, f"{owner.name}-{labels[HASH_LABEL]}", pods, owner)

@@ -81,9 +81,6 @@ class SearchResult:
     consumed: int
     """The number of nodes taken from the visiting order, with the surplus fit: the feasible node beyond the wanted number."""
 
-    def __repr__(self) -> str:
-        return f"<Search: {len(self.feasible)} of {len(self.visited)} nodes visited fit>"
-
     @property
     def feasible(self) -> Rows:
         """Rows that fit, in visiting order; a row can be here twice."""

@@ -28,9 +28,6 @@ class Ranking:
     raw: dict[str, Scores]
     """Priority -> int64[k]: its scores after the map step."""
 
-    def __repr__(self) -> str:
-        return f"<Ranking: {len(self.totals)} nodes by {len(self.by_priority)} rules>"
-
     @property
     def standing(self) -> Scores:
         """int64[k]: the totals, perhaps but for what all nodes get alike."""

@@ -142,7 +142,7 @@ def _bytes_of(file: Path, where: str = "") -> bytes:
 
 
 def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
-    """The URL, the user, and whether nobody can read on the way, of ``https://user:password@host:port/path``; None if it is no such one."""
+    """The URL, the user, and whether the way there is private, of ``https://user:password@host:port/path``; None if it is no such one."""
     parts = _split(text if "://" in text else f"http://{text}")
     if parts is None or parts.scheme not in _PROXIES or parts.query or parts.fragment or "@" in parts.path:
         return None
