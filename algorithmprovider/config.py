@@ -34,6 +34,8 @@ from .providers import DEFAULT_PROVIDER, resolve
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
+# Policies and component configurations in files: by themselves, in a ConfigMap, in a List, or beside other objects.
+
 API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
 FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
 """The fields of v1alpha1 that are those of a profile later."""

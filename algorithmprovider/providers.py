@@ -40,6 +40,10 @@ from .policy import (
 
 # --- registry ---------------------------------------------------------------------------------------------------------
 
+# The names that may be used: those of a release with its gates, with the functions of a catalogue.
+# One registry is made for each configuration and dropped afterwards. Upstream keeps a single one for the whole process, and a Policy
+# changes it permanently.
+
 R = TypeVar("R", Predicate, Priority)
 DEFAULT_PROVIDER = "DefaultProvider"
 PROVIDERS: Mapping[str, Mapping[str, str]] = {

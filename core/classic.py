@@ -31,7 +31,8 @@ from .incremental.answers import AnswerCache
 from .incremental.board import Boards
 from .incremental.quick import QuickPath
 from .pods.template import Template
-from .preemption.layout import PodLayout, exhausted
+from .preemption.budgets import exhausted
+from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
 from .preemption.refusals import UnschedulableCache
 from .preemption.select import is_eligible, preempt, victims_beside

@@ -32,6 +32,8 @@ from .userrules import hint_of_plugins
 
 # --- plugins that are left out ----------------------------------------------------------------------------------------
 
+# Plugins of a profile that no release has. The schedulers of others have them compiled in; here they can be left out.
+
 LEAVE_OUT = "leave-out"
 _NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": DefaultBinder}
 """Extension point that needs a plugin -> the default one."""

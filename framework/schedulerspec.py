@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # --- engines ----------------------------------------------------------------------------------------------------------
 
+# From a configuration to an engine, for every release: the one way of the command line, the Python API and the simulations.
+
 
 class MakeExtenders(Protocol):
     """Makes the extenders that a Policy or a configuration names."""

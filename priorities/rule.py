@@ -67,6 +67,9 @@ MAX_PRIORITY = 10
 """The best score of a priority after its reduce step."""
 
 
+# Reduce steps: how raw scores of the nodes that fit become scores from 0 to 10.
+
+
 def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
     """The reduce step that scales scores so that the greatest becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0.
 

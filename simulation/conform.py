@@ -36,7 +36,7 @@ from ..framework.policy.profile import configuration_of_policy, configuration_of
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release, framework_release
 from ..framework.schedulerspec import build_engine
-from .queuescripts import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
+from .conformcases import CALLS, FIELDS, STEP_FIELDS, answer_script, check_answer, check_case
 
 ALL_RELEASES = tuple(BY_VERSION)
 """Every supported release, oldest first."""

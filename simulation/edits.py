@@ -50,6 +50,9 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[[^\[\]]*\])*)(?:\.|\Z)")
 _INSIDE = re.compile(r"\[([^\[\]]*)\]")
 
 
+# Changes of one field of a manifest in words: ``requests.cpu=500m``, ``taints-=x``, ``replicas*=2``.
+
+
 class EditError(KubeclassicError):
     """An edit that cannot be read, or that does not fit what it is about; the text is one line."""
 

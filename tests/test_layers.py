@@ -97,7 +97,7 @@ TABLES = (
 MINORS = tuple(range(12, 37))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
-SOURCE_TOKENS, TEST_TOKENS = 604_994, 513_695
+SOURCE_TOKENS, TEST_TOKENS = 605_283, 513_803
 """The size of the house, from above; ``python -m tests.support.house`` prints it. A change that makes it smaller lowers these."""
 MAX_LINES, MAX_BODY = 700, 45
 MAX_KINDS_ASKED, MAX_IGNORED = 2, 2

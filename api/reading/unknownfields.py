@@ -137,6 +137,9 @@ def check_nesting(value: Any, where: object) -> None:
 
 # --- the fields of the API ------------------------------------------------------------------------------------------
 
+# The fields that the API has, read here or not, in any release from 1.12 to 1.36: what else a manifest says is a mistake.
+# The names are in ``apifields.txt``, taken from the JSON tags of upstream's types (k8s.io/api and k8s.io/apimachinery).
+
 
 def api_fields(kind: str, api_version: Any = "") -> Fields | None:
     """The fields of objects of *kind*; None for a kind of another API group, or one that is not read here.

@@ -26,6 +26,9 @@ _UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
 """How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for messages."""
 
 
+# The standard streams, which may be closed, full, or unable to show a character.
+
+
 class NoReader(Exception):
     """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a BrokenPipeError."""
 
@@ -294,6 +297,9 @@ _NUL = "embedded null"
 """What Python says of the name of a file with a NUL."""
 TRACEBACK = "KUBECLASSIC_TRACEBACK"
 """The environment variable that asks for tracebacks, as --verbose does."""
+
+
+# How the program ends: for every error its exit status, and what is said about it.
 
 
 def status_of(error: BaseException, given: Sequence[str]) -> int:

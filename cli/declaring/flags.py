@@ -282,6 +282,7 @@ def packed(command: F, options: Sequence[Callable[[Any], Any]], section: str, ma
 
 
 # --- where a command's cluster comes from: PATHS, a live cluster that --kubeconfig names, or both ---------------------
+
 CONTEXT_HELP = "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
 LIVE_OPTIONS = (
     click.option(
@@ -370,7 +371,8 @@ def live_paths(live: LiveCluster, needs: Collection[str]) -> Iterator[tuple[Path
     click.get_current_context().meta[SERVER_VERSION] = found.server_version
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         path = Path(folder, "cluster.json")
-        path.write_text(json.dumps(found.document()), encoding="utf-8")
+        with path.open("w", encoding="utf-8") as stream:  # the text of a large cluster is not held as a whole
+            json.dump(found.document(), stream)
         yield (path,)
 
 

@@ -156,6 +156,8 @@ class Postings:
 
 # --- changes by row ---------------------------------------------------------------------------------------------------
 
+# The log of what happened to the rows of a table: the input from which all that is kept between cycles is brought up to date.
+
 
 Event = tuple[int, Hashable]
 """A row that changed, and the size of the pod that came, where that is all; else None."""

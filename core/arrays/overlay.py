@@ -50,8 +50,22 @@ class EditCounts:
         self.seen = len(edits)
 
 
+class OtherSums(Batch):
+    """Rows whose pods add up to something else than the table has."""
+
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        return np.array([self.requested(resource) for resource in resources])
+
+    def counted(self, resources: Sequence[str]) -> Ints:
+        return np.array([self.pod_count, *map(self.requested, resources[1:])])
+
+    def nonzero(self, resource: str) -> Ints:
+        found: Ints = self.nonzeros[(CPU, MEMORY).index(resource)]
+        return found
+
+
 @attrs.define(eq=False, slots=False, repr=False)
-class Overlay(Batch):
+class Overlay(OtherSums):
     """A batch with its own sums, ports and pod lists. Each pod sits on the judged node itself: no other node is touched."""
 
     incoming: Pod | None = None
@@ -69,7 +83,7 @@ class Overlay(Batch):
 
     def __attrs_post_init__(self) -> None:
         self._counts = super().pod_count.copy()
-        self._nonzero = np.stack([super().nonzero(CPU), super().nonzero(MEMORY)])
+        self._nonzero = super().nonzeros.copy()
 
     @classmethod
     def of(cls, table: NodeTable, rows: Rows, incoming: Pod | None = None) -> Overlay:
@@ -151,19 +165,9 @@ class Overlay(Batch):
     def requested(self, resource: str) -> Ints:
         return self._sums[resource] if resource in self._sums else super().requested(resource)
 
-    def requesteds(self, resources: Sequence[str]) -> Ints:
-        return np.array([self.requested(resource) for resource in resources])
-
-    def counted(self, resources: Sequence[str]) -> Ints:
-        return np.array([self.pod_count, *map(self.requested, resources[1:])])
-
     @property
     def nonzeros(self) -> Ints:
         return self._nonzero
-
-    def nonzero(self, resource: str) -> Ints:
-        row: Ints = self._nonzero[(CPU, MEMORY).index(resource)]
-        return row
 
     @property
     def pod_count(self) -> Ints:
@@ -218,6 +222,8 @@ class Overlay(Batch):
 
 # --- sums that are tried ----------------------------------------------------------------------------------------------
 
+# Rows with other sums than the table's: what a rule sees where only sums are tried out.
+
 
 def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> NDArray[Any]:
     """Memory to work something out in for all rows of the table, which *nodes* are: [lines, n] of *kind*.
@@ -229,7 +235,7 @@ def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> 
 
 
 @attrs.define(eq=False, slots=False, repr=False)
-class SumsTrial(Batch):
+class SumsTrial(OtherSums):
     """Rows with other requested sums and numbers of pods than the table's."""
 
     requests: dict[str, Ints] = attrs.Factory(dict)
@@ -258,19 +264,9 @@ class SumsTrial(Batch):
     def requested(self, resource: str) -> Ints:
         return self.requests[resource] if resource in self.requests else np.zeros(self.n, np.int64)
 
-    def requesteds(self, resources: Sequence[str]) -> Ints:
-        return np.array([self.requested(resource) for resource in resources])
-
-    def counted(self, resources: Sequence[str]) -> Ints:
-        return np.array([self.pod_count, *map(self.requested, resources[1:])])
-
     @property
     def nonzeros(self) -> Ints:
         return self.nonzero_sums
-
-    def nonzero(self, resource: str) -> Ints:
-        found: Ints = self.nonzero_sums[(CPU, MEMORY).index(resource)]
-        return found
 
     @property
     def pod_count(self) -> Ints:

@@ -1,4 +1,4 @@
-"""Names for arrays by what is in them. Shapes are in the docstrings of their owners."""
+"""Names for arrays by what is in them, and whole-number arithmetic on them as Go has it. Shapes are in the docstrings of their owners."""
 
 from __future__ import annotations
 

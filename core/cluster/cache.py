@@ -17,6 +17,9 @@ from ..pods.template import Entry, Port, Template, Templates
 
 # --- the order of nodes -----------------------------------------------------------------------------------------------
 
+# The node tree: nodes are visited round-robin over zones, and each cycle continues where the last one stopped.
+# Upstream: pkg/scheduler/internal/cache/node_tree.go (1.12: pkg/scheduler/cache/node_tree.go).
+
 T = TypeVar("T")
 
 

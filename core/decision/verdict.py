@@ -245,6 +245,8 @@ class Verdict:
 
 # --- the message ------------------------------------------------------------------------------------------------------
 
+# The error of a pod that fits on no node: the reasons with their counts, and apart from them what PostFilter said.
+
 
 _MESSAGE = re.compile(r"\b0/(\d+) nodes are available: ?(.*)", re.DOTALL)
 _COUNTED = re.compile(r"(?:^|, )(\d+) (.+?)(?=, \d+ |$)", re.DOTALL)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-import attrs
-import numpy as np
-
-from ...api.objects import Condition, Device, DeviceClass, DeviceSelector, ResourceClaim, ResourceSlice
+from ...api.objects import DeviceSelector, ResourceClaim
 from ...api.record import Count, Names, Record, field
-from ..arrays.table import NodeTable
-from ..arrays.types import Ints, Rows
-from ..cluster.listings import DeviceId, Listings, held_by
-from ..rebuilt import rebuilt_from
+from ..cluster.listings import DeviceId, held_by
 from .allocationplan import NodeAllocationPlan, Option, has_room
-from .claimjudging import AllocationError, Judge
+from .claimjudging import AllocationError
 from .devicesearch import tolerates
 from .nodedevices import Devices
-from .pools import Makes, Pool, PoolDevice, ReachedRows
+from .pools import Pool, PoolDevice
 
 USABLE = ""
 
@@ -127,78 +121,3 @@ def _unmatched(devices: Devices, device: PoolDevice, selectors: Sequence[DeviceS
         return
     if number is not None:
         yield f"{UNMATCHED}{where}: {selectors[number].expression}"
-
-
-# --- devices that give extended resources -----------------------------------------------------------------------------
-
-
-Totals = tuple[Ints, Ints]
-"""Devices and those in use: int64[rows] each."""
-
-
-@rebuilt_from("table", "listings")
-@attrs.define(eq=False, repr=False)
-class DeviceTotals:
-    """The devices that give extended resources, counted for all rows of a table. Slices of any generation count."""
-
-    table: NodeTable
-    listings: Listings
-    judge: Judge = attrs.Factory(Judge)
-    makes: Makes = attrs.Factory(Makes)
-    _known: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
-
-    def of(self, resource: str, rows: Rows) -> Totals:
-        """How many devices that give *resource* each of *rows* reaches, and how many of them are in use."""
-        found, log = self.listings.device_classes.by_resource[resource], self.listings.resource_claims.log
-        seen = id(found), self.listings.slices.version, log.revision, self.table.changed.node_revision, self.table.size
-        kept = self._known.get(resource)
-        if kept is None or kept[0] != seen:
-            kept = self._known[resource] = seen, self._count(found)
-        return kept[1][0][rows], kept[1][1][rows]
-
-    def _count(self, device_class: DeviceClass) -> Totals:
-        reached, errs = ReachedRows(self.table), np.zeros(self.table.size, np.bool_)
-        there, used = np.zeros(self.table.size, np.int64), np.zeros(self.table.size, np.int64)
-        for one in self.listings.slices:
-            apart = bool(one.spec.per_device_node_selection)
-            mask = None if apart else reached.of(one.spec)
-            for device in one.spec.devices:
-                rows = reached.of(device) if mask is None else mask
-                try:
-                    if self._matches(device_class, one, device):
-                        there[rows] += 1
-                        used[rows] += (one.spec.driver, one.spec.pool.name, device.name) in self.listings.resource_claims.holders
-                except AllocationError:
-                    errs |= rows
-        there[errs] = 0
-        return there, used
-
-    def _matches(self, device_class: DeviceClass, one: ResourceSlice, device: Device) -> bool:
-        make = self.makes.of(one.spec.driver, device)
-        return self.judge.refusing(make, device_class.spec.selectors, device_class.name) is None
-
-
-class BindingFailed(Exception):
-    """A device cannot become ready; *condition* says why."""
-
-    def __init__(self, condition: Condition) -> None:
-        super().__init__(condition.message)
-        self.condition = condition
-
-
-def are_true(claim: ResourceClaim) -> bool:
-    """Whether all binding conditions of the devices of *claim* are true. Raises BindingFailed."""
-    results = claim.status.allocation.results if claim.status.allocation is not None else ()
-    said = {(one.driver, one.pool, one.device): one.conditions for one in reversed(claim.status.devices)}
-    for one in results:
-        if not one.binding_conditions:
-            continue
-        if one.id not in said:
-            return False
-        holding = {condition.type: condition for condition in reversed(said[one.id]) if condition.status == "True"}
-        for name in one.binding_failure_conditions:
-            if name in holding:
-                raise BindingFailed(holding[name])
-        if not holding.keys() >= set(one.binding_conditions):
-            return False
-    return True

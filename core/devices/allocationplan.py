@@ -27,6 +27,9 @@ from .pools import Make, Pool, PoolDevice
 
 # --- shared capacities ------------------------------------------------------------------------------------------------
 
+# Capacities of devices that several claims share: how much a request takes of each, and whether that is left.
+# Upstream: consumable_capacity.go in structured/internal/experimental. Amounts are in billionths.
+
 Amounts = Mapping[str, int]
 """Capacity -> how much of it."""
 _ONE = 10**9

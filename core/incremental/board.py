@@ -213,6 +213,8 @@ class Board:
 
 # --- all boards -------------------------------------------------------------------------------------------------------
 
+# The boards of the templates in use, made when a template is first asked about.
+
 
 BOARD_OBJECTS = 1 << 12
 """Bytes of a board and of its answers beside their arrays, as tracemalloc has measured them."""

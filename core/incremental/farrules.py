@@ -119,6 +119,8 @@ def _shape_of_clause(clause: Clause) -> Any:
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
 
+# Which layer asks which rules: those of the row alone, those of node objects alone, and those that look further.
+
 
 @attrs.frozen(eq=False, repr=False)
 class Plan:

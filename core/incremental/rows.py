@@ -23,6 +23,10 @@ from .cachedanswer import Unanswerable
 
 # --- look-ahead -------------------------------------------------------------------------------------------------------
 
+# What each row would be worth with one to some more pods of one size: worked out ahead, right only if exactly that happens.
+# A decision changes one row, and every template has to know what that row is worth now. Judging all rows at once costs little more than
+# judging one, so the next few states of each row are judged together. They are hits or misses; they never decide anything by themselves.
+
 MAX_DEPTH = 8
 """Pods that each row is judged with, at most: the best row often stays the best for a while."""
 MAX_STATES = 1 << 16

@@ -264,6 +264,10 @@ def metadata_fails(pod: Template, table: NodeTable) -> bool:
 
 # --- domains ----------------------------------------------------------------------------------------------------------
 
+# Sums over topology domains: what each node gets from the pods in its domains.
+# A term counts pods by the value of one label key. Sums are made over the distinct values of a key, which are few, and then looked up for
+# each node.
+
 
 EVERYWHERE = LabelSelector()
 """It selects all namespaces."""

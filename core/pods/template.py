@@ -22,6 +22,8 @@ from ..release import Gates, Release, Requests, VolumeCells, with_gates
 
 # --- notes ------------------------------------------------------------------------------------------------------------
 
+# Notes: what rules and plugins have worked out for a template or a cycle, in typed slots.
+
 T = TypeVar("T")
 
 

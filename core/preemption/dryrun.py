@@ -23,7 +23,8 @@ from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..pods.template import Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads
-from .layout import PotentialVictims, Protection
+from .budgets import Protection
+from .layout import PotentialVictims
 from .victimchoice import Candidates
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS

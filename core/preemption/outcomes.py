@@ -19,8 +19,9 @@ from ..decision.verdict import Verdict
 from ..incremental import verify
 from ..pods.template import SPARE, Template
 from ..rebuilt import rebuilt_from
+from .budgets import Protection
 from .dryrun import ArrayTrial, Coming, dry_run
-from .layout import PodLayout, Protection
+from .layout import PodLayout
 from .victimchoice import GAP, Candidates
 
 Environment = tuple[int, int, int]

@@ -18,8 +18,9 @@ from ..cycle import Cycle
 from ..decision.extender import Extender, preempt_with_extenders
 from ..decision.nodesearch import SearchResult
 from ..decision.preemptionplan import Preemption, Victims
+from .budgets import Protection, exhausted
 from .dryrun import ArrayTrial, OverlayTrial, Trial, coming_pods, dry_run, is_plain, reprieve
-from .layout import PotentialVictims, Protection, exhausted
+from .layout import PotentialVictims
 from .outcomes import DryRuns
 from .victimchoice import Candidates, pick_one_node
 

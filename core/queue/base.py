@@ -22,6 +22,9 @@ from .parked import Contents, Parked, Pending, QueuedPod
 
 # --- the protocol -----------------------------------------------------------------------------------------------------
 
+# The scheduling queue: which pod is tried next, and when one that failed is tried again.
+# Upstream: SchedulingQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
+
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class SchedulingQueue(ABC):

@@ -21,6 +21,9 @@ from .fielderrors import Context, as_json, duplicate, invalid, required
 
 # --- default plugins --------------------------------------------------------------------------------------------------
 
+# The default plugins of a profile, by release and version of the configuration API.
+# Upstream: pkg/scheduler/apis/config/v1/default_plugins.go, and those of v1beta3 and v1beta2.
+
 GROUP = "kubescheduler.config.k8s.io"
 
 

@@ -18,7 +18,8 @@ from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, Re
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
-from ...core.devices.accounts import BindingFailed, DeviceAccount, accounts, are_true
+from ...core.devices.accounts import DeviceAccount, accounts
+from ...core.devices.bindingconditions import BindingFailed, are_true
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,

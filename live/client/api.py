@@ -32,6 +32,12 @@ LONGEST_WAIT = 9
 """Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
 
 
+# How requests reach an API server: an interface with one implementation over HTTP, others around it, and others in tests.
+# Everything in ``live`` that talks to an API server goes through a :class:`Transport`, so tests can answer in process, with faults. Those
+# around another one keep requests below a rate, and count them.
+# Upstream: k8s.io/client-go/util/flowcontrol/throttle.go, k8s.io/client-go/tools/metrics.
+
+
 class TransportError(KubeclassicError):
     """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown.
 
@@ -166,6 +172,8 @@ def loop_time() -> float:
 
 
 # --- resources --------------------------------------------------------------------------------------------------------
+
+# The resources of an API server that are read and written: where their paths are.
 
 
 @attrs.frozen

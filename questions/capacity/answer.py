@@ -55,6 +55,9 @@ _HASH, _ORDINAL = "pod-template-hash", "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
+# What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them first.
+
+
 @attrs.frozen(kw_only=True, repr=False)
 class PodTemplate:
     """A pod of which copies are made."""

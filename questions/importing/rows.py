@@ -27,6 +27,9 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
+# What readers of traces make: nodes and pods as manifests, with times in annotations, and a count of what was dropped.
+
+
 @attrs.define(repr=False)
 class Trace:
     """A trace as manifests."""

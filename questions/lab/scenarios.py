@@ -30,6 +30,9 @@ MOST_WEIGHT = 1_000_000
 Json = dict[str, Any]
 
 
+# A state of the lab: the options of a scheduler with what is moved of its rules, and the edits of the cluster.
+
+
 class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the page sends with each question; undo and redo are a list of such states."""
 
@@ -176,6 +179,17 @@ def _warned_of(item: KubeObject | None) -> object:
 
 
 MOST_ENGINES = 4
+
+
+# Schedulers that know the cluster already, for one question after the other: what is new of the next state comes to them as events.
+# An answer on a new scheduler and an answer here are the same; ``tests/questions/lab`` compares them. What a question did is taken back
+# by a savepoint. What the next question can use depends on what it has in common with the last one of its release and gates:
+# | in common | what is kept |
+# |---|---|
+# | options of the scheduler, and all but nodes and pods | the scheduler, with its boards |
+# | the same but for weights | listings, and what the rules answered |
+# | release and gates | the table of nodes and pods |
+# Where an event would not leave the cluster as if it had been read so, as when a node goes, there is a new scheduler.
 
 
 @attrs.define(eq=False)

@@ -37,6 +37,11 @@ Mix: TypeAlias = tuple[int, ...]
 NOT_TRIED = "not tried: a copy before it found no node"
 
 
+# Searches new nodes, by trial: a mix that does, with as few nodes of each kind as do, then kinds swapped for others that cost less.
+# Scheduling is not monotone: with a node more a pod can find no place that found one before. So nothing follows for other mixes. What is
+# found does, and with one node fewer of any of its kinds it does not: both were simulated. A mix that costs less can still exist.
+
+
 class PodWithoutNode(Record):
     """A pod that finds no node."""
 

@@ -164,6 +164,9 @@ class ExternalEvents:
 RECREATE = "recreate"
 
 
+# Runs the operations of a scenario, one after the other, as virtual time passes.
+
+
 @attrs.define(eq=False, repr=False)
 class ChurnWorkload:
     """The state of a running scenario; *operations* themselves do not change."""

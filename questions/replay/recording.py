@@ -32,6 +32,9 @@ MEASURES = ("capacity", "requested", "used", "fragmentation")
 """Of each resource: what the nodes have, what all pods request, what pods on nodes request, how fragmented the free room is."""
 
 
+# What is kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes at three times.
+
+
 def columns(resources: Sequence[str]) -> list[str]:
     """The names of the columns: counts, then the measures of each resource."""
     return [*COUNTS, *(f"{resource}.{measure}" for resource in resources for measure in MEASURES)]

@@ -26,6 +26,9 @@ SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""
 
 
+# How much of each node is in use, updated with every event, and how fragmented the free room is.
+
+
 @attrs.define(eq=False, repr=False)
 class Ledger:
     """Sums over nodes and pods for each of *resources*, whose last one is ``pods``.

@@ -44,6 +44,9 @@ Measures = Mapping[str, Any]
 """Objective -> its value in one run; None where there is nothing to measure."""
 
 
+# What runs are measured by: the objectives, what one run comes to, and which configuration is best in what over its seeds.
+
+
 def is_objective(name: object) -> bool:
     """Whether *name* is an objective.
 

@@ -328,16 +328,18 @@ def _plain(steps: Steps, strips: bool) -> Steps:
 def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes | None]]:
     """The steps of each side: those of the one before where no fact concerns the cluster, else its own."""
     asked.led(observer)
-    # What a Policy or a profile becomes in a release may differ without a fact about decisions: these sides share nothing.
-    alike = [asked.shares and spec.given is None and number > 0 and not asked.facts(number)[0] for number, spec in enumerate(asked.specs)]
-    own = [number for number in range(1, len(alike)) if not alike[number]]
-    found = dict(zip(own, asked.results([("steps", number) for number in own], executor, observer), strict=True)) if executor else {}
-    each, causes = list[Steps](), dict[int, Causes | None]()
-    for number, is_shared in enumerate(alike):
-        if is_shared:
-            each.append(each[-1])
-            continue
-        steps, causes[number] = found[number] if number in found else asked.steps(number, observer, each[-1] if each else NO_STEPS)
+    # What a Policy or a profile becomes in a release may differ without a fact about decisions: then all are run.
+    shares = asked.shares and asked.specs[0].given is None
+    own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
+    made: dict[int, tuple[Steps, Causes | None]] = {}
+    if executor is not None:
+        tasks = [("steps", number) for number in own]
+        made.update(zip(own, asked.results(tasks, executor, observer), strict=True))
+    each, causes = [asked.steps(0, observer)[0]], dict[int, Causes | None]()
+    for number in range(1, len(asked.specs)):
+        steps = each[-1]
+        if number in own:
+            steps, causes[number] = made.get(number) or asked.steps(number, observer, steps)
         each.append(steps)
     return each, causes
 

@@ -236,6 +236,8 @@ class WhatIfDocument(ResultDocument, kw_only=True):
 
 # --- trials -----------------------------------------------------------------------------------------------------------
 
+# Trials of changes at the moment when the pod's turn comes. After a trial all is as it was before.
+
 
 @attrs.define(eq=False, slots=False)
 class WhatIfContext:

@@ -77,6 +77,9 @@ _WHY = {
 }
 
 
+# Which pod a name means: a pod, waiting or on a node, or a workload of which one pod stands for all; and why a pod is not scheduled.
+
+
 @attrs.frozen
 class Subject:
     """The pod that a question is about."""

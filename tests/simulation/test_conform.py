@@ -166,7 +166,8 @@ class TestForms:
             (SCRIPT | {"pending": []}, "object contains unknown field pending"),
             (SCRIPT | {"podPriority": None}, "podPriority: expected bool, got null"),
             (SCRIPT | {"script": []}, "script: expected array of length >= 1"),
-            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: expected one of add, "),
+            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: expected one of add, "),
+            (SCRIPT | {"script": ["pop"]}, "script[0]: expected object, got str"),
         ],
     )
     def test_a_case_of_another_form_is_refused(self, tmp_path: Path, case: Any, text: str) -> None:

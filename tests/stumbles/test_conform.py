@@ -76,13 +76,19 @@ def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        ({"op": []}, ".op: expected str, got array"),
-        ({"op": "peek"}, ": expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
-        ({"op": "add", "pod": 5}, ".pod: expected str | object | null, got int"),
-        ({"op": "advance", "seconds": -1}, ".seconds: expected float >= 0.0"),
-        ({"op": "advance", "seconds": 1e300}, ".seconds: expected float <= 1000000000.0"),
-        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, ".plugins: expected array, got str"),
+        ({"op": []}, ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
+        ({"op": "peek"}, ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
+        ({"op": "add"}, ": object missing required field pod"),
+        ({"op": "add", "pod": "ns/a"}, ": pod: expected object, got str"),
+        ({"op": "delete", "pod": {}}, ": pod: expected str, got object"),
+        ({"op": "advance"}, ": object missing required field seconds"),
+        ({"op": "advance", "seconds": -1}, ": seconds: expected float >= 0.0"),
+        ({"op": "advance", "seconds": 1e300}, ": seconds: expected float <= 1000000000.0"),
+        ({"op": "nominate", "pod": "ns/a"}, ": object missing required field node"),
+        ({"op": "move", "event": "NodeAd"}, ': event: expected an event of the framework, got "NodeAd"; did you mean "NodeAdd"'),
+        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, ": plugins: expected array, got str"),
         ({"op": "pop", "pods": 1}, ": object contains unknown field pods"),
+        ({"op": "pop", "plugins": []}, ": object contains unknown field plugins"),
     ],
 )  # fmt: skip
 def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path, operation, text):

@@ -25,7 +25,7 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.facts.facttable import FACTS, release_before, undone
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.conform import Manner, answer_case, differences, find_families, read_cases
-from kubeclassic.simulation.queuescripts import FIELDS
+from kubeclassic.simulation.conformcases import FIELDS
 from tests.framework.facts.forms import CLUSTERS
 from tests.framework.facts.trials import TRIALS
 

@@ -124,6 +124,9 @@ LEAST = 1.5
 """The height of a band of one pod, that it can be seen."""
 
 
+# Pods on their way from column to column: where each band of the picture begins, and how high it is.
+
+
 def drawn_bands(found: Bands) -> dict[str, Any]:
     """The picture of *found*."""
     across = min(MOST, WIDTH // max(1, len(found.names) - 1))

@@ -29,6 +29,10 @@ FIRST = 50
 """That many rows stand in the HTML."""
 
 
+# Long lists: sorted, searched, filtered, saved as CSV, with details of a row on demand; thousands of rows stay quick.
+# The first rows stand in the HTML; all rows are data in the page, of which ``assets/tables.js`` shows what is looked at.
+
+
 def list_data(table: Table) -> dict[str, Any]:
     """What the script reads: columns with all values, and details."""
     columns = []

@@ -40,6 +40,9 @@ START = float("-inf")
 """The time of objects that exist from the beginning."""
 
 
+# Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects with annotated times.
+
+
 @attrs.frozen(kw_only=True, repr=False)
 class Lifetime:
     """How long a pod lasts, in virtual seconds; None: until something else ends it."""

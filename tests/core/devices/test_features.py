@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.devices.accounts import BindingFailed, accounts, are_true
+from kubeclassic.core.devices.accounts import accounts
+from kubeclassic.core.devices.bindingconditions import BindingFailed, are_true
 from kubeclassic.core.devices.claimjudging import AllocationError
 from kubeclassic.core.devices.nodedevices import ERROR, FOUND, INVALID, NONE, Devices
 from kubeclassic.core.feed import EventFeed

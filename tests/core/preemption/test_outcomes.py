@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
+from kubeclassic.core.preemption.budgets import exhausted
 from kubeclassic.core.preemption.dryrun import coming_pods
-from kubeclassic.core.preemption.layout import exhausted
 from kubeclassic.core.preemption.outcomes import DryRuns
 from tests.support.build import engine, node, obj, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES, STARTS, crowds

@@ -6,7 +6,7 @@ is left out: its error function and the filters of its event handlers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ from ..core.queue.backoff import Clock, nanoseconds
 from ..core.queue.base import SchedulingQueue
 from ..core.queue.parked import QueuedPod
 from ..core.queue.priority import make_queue
-from ..exceptions import CacheError, ManifestError
+from ..exceptions import CacheError, ManifestError, did_you_mean
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by
 from ..framework.queue.eventhandlers import queue_for
@@ -34,10 +34,6 @@ from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 Json = dict[str, Any]
 START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 """When every script begins, in nanoseconds since 1970."""
-OPERATIONS = (
-    "add", "addIfNotPresent", "update", "pop", "unschedulable", "delete", "assignedPodAdded", "assignedPodUpdated", "move", "nominate",
-    "unnominate", "advance",
-)  # fmt: skip
 
 
 def answer_script(case: Json) -> Json:
@@ -188,20 +184,17 @@ class CaseEvent(_Form):
     object: Json
 
 
-class ScriptOperation(_Form):
-    """One operation of a script, with what it is about."""
-
-    op: str
-    pod: Json | str | None = None
-    object: Json | None = None
-    plugins: list[str] = []
-    node: str = ""
-    event: str = ""
-    seconds: Annotated[float, Meta(ge=0, le=1e9)] = 0
-
-    def __post_init__(self) -> None:
-        if self.op not in OPERATIONS:
-            raise ValueError(f"Expected one of {', '.join(OPERATIONS)}, got {self.op}")
+_POD, _KEY = ("pod", Json), ("pod", str)
+OPERATIONS: Mapping[str, Sequence[Any]] = {
+    **dict.fromkeys(("add", "addIfNotPresent", "update"), (_POD,)), "pop": (),
+    "unschedulable": [_KEY, ("object", Json, {}), ("plugins", list[str], [])], "delete": [_KEY],
+    **dict.fromkeys(("assignedPodAdded", "assignedPodUpdated"), (_POD,)), "move": [("event", str, "")],
+    "nominate": [_KEY, ("node", str)], "unnominate": [_KEY], "advance": [("seconds", Annotated[float, Meta(ge=0, le=1e9)])],
+}  # fmt: skip
+"""Operation of a script -> its fields, besides ``op``."""
+_FORMS = {
+    name: msgspec.defstruct(name, fields, bases=(_Form,), tag_field="op", tag=name, rename="camel") for name, fields in OPERATIONS.items()
+}
 
 
 class CaseScript(_Form):
@@ -210,7 +203,7 @@ class CaseScript(_Form):
     name: str
     version: str
     pod_priority: bool
-    script: Annotated[list[ScriptOperation], Meta(min_length=1)]
+    script: Annotated[list[Json], Meta(min_length=1)]
     namespaces: list[Json] = []
 
 
@@ -267,7 +260,10 @@ STEP_FIELDS = ScriptStep.__struct_fields__
 def check_case(case: Any, where: str) -> Json:
     """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with *where*, its file and line."""
     if isinstance(case, dict) and "script" in case:
-        return _checked(case, CaseScript, where)
+        _checked(case, CaseScript, where)
+        for number, operation in enumerate(case["script"]):
+            _check_operation(operation, f"{where}: script[{number}]", has_events=case["version"] in FRAMEWORK_RELEASES)
+        return case
     found = _checked(case, CaseProblem, where)
     for number, item in enumerate(found["pending"]):
         if "event" in item:
@@ -275,12 +271,23 @@ def check_case(case: Any, where: str) -> Json:
     return found
 
 
+def _check_operation(operation: Json, where: str, *, has_events: bool) -> None:
+    name = operation.get("op")
+    if name not in tuple(OPERATIONS):
+        raise ManifestError(f"{where}: op: expected one of {', '.join(OPERATIONS)}, got {shown(name)}")
+    _checked(operation, _FORMS[name], where)
+    event = operation.get("event")
+    if name == "move" and has_events and event not in EVENTS:
+        near = did_you_mean(event or "", EVENTS)
+        raise ManifestError(f"{where}: event: expected an event of the framework, got {shown(event)}{near}")
+
+
 def check_answer(answer: Any, where: str) -> Json:
     """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its file and line."""
     return _checked(answer, CaseAnswer, where)
 
 
-def _checked(value: Any, form: type[_Form], where: str) -> Json:
+def _checked(value: Any, form: type[msgspec.Struct], where: str) -> Json:
     try:
         msgspec.convert(value, form)
     except msgspec.ValidationError as error:
