@@ -52,6 +52,8 @@ class Board:
     """None: the rows are looked at one by one."""
     still: Still = (NEVER, NEVER, NEVER)
     """The revisions of what seldom moves, which the far rules were asked at."""
+    alike: dict[str, int] = attrs.Factory(dict)
+    """Rule that tells no nodes apart, as long as these revisions stay -> the score of each node, once it was asked for."""
     _order_revision: Hashable = None
     """Which rows ``order`` has, in whatever sequence."""
     _open: Mask = NOWHERE
@@ -113,7 +115,7 @@ class Board:
         # Terms and services of others move often, and mostly change nothing for this template.
         if self.still[0] != still[0] or order_revision != self._order_revision or far.shape != self.far.shape:
             self.far, self.classes, self._is_apart, self._revision = far, None, False, NEVER
-        self.still, self._order_revision = still, order_revision
+        self.still, self._order_revision, self.alike = still, order_revision, {}
 
     def _of_nodes(self, cycle: Cycle, order_revision: Hashable) -> None:
         """Look which rows are open."""

@@ -16,7 +16,6 @@ import attrs
 from ...api.garbage import settled
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Record, UnsetType, says
-from ...core.decision.decision import Decision
 from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
 from ...framework.facts.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
@@ -24,7 +23,7 @@ from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
-from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView
+from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView, decided
 from .facts import EARLIER, Effect, FoundCause, UpgradeTrial, total_of_rule
 from .sides import NO_STEPS, FollowingSide, SideSpec, Steps, lead
 from .traits import concerns, traits_of
@@ -191,28 +190,32 @@ class Upgrade:
             self._led = lead(self.specs[0], self.scenario, self.order, observer)
         return self._led
 
-    def steps(self, number: int, observer: Observer = SILENT, before: Steps = NO_STEPS) -> tuple[Steps, Causes | None]:
-        """The steps of the side *number*; *before*: those of the one before it, if known.
-
-        With them the cause of each difference to those, where causes are found on the way.
-        """
+    def steps(self, number: int, observer: Observer = SILENT) -> Steps:
+        """The steps of the side *number*."""
         led = self.led()
         if led is None:
-            return lead(self.specs[number], self.scenario, self.order, observer), None
-        return self._followed(number, led, before) if number else (led, None)
+            return lead(self.specs[number], self.scenario, self.order, observer)
+        return FollowingSide(self.specs[number], self.scenario, led).steps() if number else led
 
-    def _followed(self, number: int, led: Steps, before: Steps = NO_STEPS) -> tuple[Steps, Causes | None]:
+    def is_paired(self, number: int) -> bool:
+        """Whether none of the facts that fit the cluster can be tried, so that each decision is looked at alone, as it is taken."""
         fitting, _ = self.facts(number)
-        if len(fitting) < 2 or any(fact.cells for fact in fitting):
-            return FollowingSide(self.specs[number], self.scenario, led).steps(), None
-        # None of the facts that fit the cluster can be tried: each decision is looked at alone, as it is taken.
-        before = before if before.each else FollowingSide(self.specs[number - 1], self.scenario, led).steps()
-        trial, found = self.trial(number, led, before), dict[int, FoundCause]()
+        return len(fitting) > 1 and not any(fact.cells for fact in fitting)
 
-        def look(at: int, decision: Decision) -> None:
-            found[at] = trial.compared(at, trial.older.ask(at), decision)
-
-        return trial.newer.steps(None, look, before), found
+    def pair(self, number: int, led: Steps | None = None) -> tuple[Steps, Steps, Causes]:
+        """The steps of the side before *number* and of that one, on the states of *led*, with the cause of each difference."""
+        led = led or self.led()
+        assert led is not None
+        trial, found = self.trial(number, led), dict[int, FoundCause]()
+        both = trial.older, trial.newer
+        with settled():
+            for at, step in enumerate(led.each):
+                # Details cost as much as the decision: they are asked for at once where they are likely to be wanted.
+                details = 2 * len(found) > at and step.decision.host is not None
+                with both[0].step(details) as one, both[1].step(details) as other:
+                    if decided(one) != decided(other):
+                        found[at] = trial.compared(at, *(side.detailed(its) for side, its in zip(both, (one, other), strict=True)))
+        return both[0].taken, both[1].taken, found
 
     # --- from one side to the next ----------------------------------------------------------------------------------
 
@@ -225,8 +228,8 @@ class Upgrade:
     def trial(self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS) -> UpgradeTrial:
         """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
         spec, (fitting, others) = self.specs[number], self.facts(number)
-        older = FollowingSide(self.specs[number - 1], self.scenario, led, own=before.each)
-        newer = FollowingSide(spec, self.scenario, led, own=after.each)
+        older = FollowingSide(self.specs[number - 1], self.scenario, led, own=list(before.each))
+        newer = FollowingSide(spec, self.scenario, led, own=list(after.each))
 
         def without(facts: Sequence[Fact]) -> FollowingSide:
             return FollowingSide(spec, self.scenario, led, undone(spec.release, facts), newer.own)
@@ -242,8 +245,11 @@ class Upgrade:
         led, beside = self.led(), after
         with settled():
             if led is None:  # the newer side went its own way: what decides it on the states of the older one?
-                led = before if before.each[0].decision else self.steps(number - 1)[0]
-                beside, causes = self._followed(number, led, before)
+                led = before if before.each[0].decision else self.steps(number - 1)
+                if self.is_paired(number):
+                    _, beside, causes = self.pair(number, led)
+                else:
+                    beside = FollowingSide(self.specs[number], self.scenario, led).steps()
             numbers = {step.at: at for at, step in enumerate(led.each)}
             if causes is None:
                 outcomes = {step.at: step.outcome for step in beside.each}
@@ -325,22 +331,23 @@ def _plain(steps: Steps, strips: bool) -> Steps:
     return attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each]) if strips else steps
 
 
-def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes | None]]:
-    """The steps of each side: those of the one before where no fact concerns the cluster, else its own."""
-    asked.led(observer)
+def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes]]:
+    """The steps of each side: those of the one before where no fact concerns the cluster, else its own; and the causes found with them."""
+    led = asked.led(observer)
     # What a Policy or a profile becomes in a release may differ without a fact about decisions: then all are run.
     shares = asked.shares and asked.specs[0].given is None
     own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
-    made: dict[int, tuple[Steps, Causes | None]] = {}
-    if executor is not None:
-        tasks = [("steps", number) for number in own]
-        made.update(zip(own, asked.results(tasks, executor, observer), strict=True))
-    each, causes = [asked.steps(0, observer)[0]], dict[int, Causes | None]()
+    pairs = [number for number in own if led is not None and asked.is_paired(number)]
+    alone = [number for number in own if not {number, number + 1} & {*pairs}]
+    made, causes = dict[int, Steps](), dict[int, Causes]()
+    told = () if executor is not None else (observer,)
+    results = asked.results([*(("steps", number, *told) for number in alone), *(("pair", number) for number in pairs)], executor, observer)
+    made.update(zip(alone, results, strict=False))
+    for number, (older, newer, found) in zip(pairs, results, strict=True):
+        made[number - 1], made[number], causes[number] = older, newer, found
+    each = [asked.steps(0, observer)]
     for number in range(1, len(asked.specs)):
-        steps = each[-1]
-        if number in own:
-            steps, causes[number] = made.get(number) or asked.steps(number, observer, steps)
-        each.append(steps)
+        each.append(made[number] if number in own else each[-1])
     return each, causes
 
 
