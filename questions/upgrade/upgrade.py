@@ -16,6 +16,7 @@ import attrs
 from ...api.garbage import settled
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Record, UnsetType, says
+from ...core.decision.decision import Decision
 from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
 from ...framework.facts.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
@@ -175,11 +176,12 @@ class Upgrade:
         return traits_of(self.scenario, self.configuration)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What other processes get: each lets the first side lead by itself."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.name != "_led"}
+        """What other processes get: of decisions only what takes effect, as their details are larger than all the rest."""
+        led = self._led and attrs.evolve(self._led, each=[attrs.evolve(one, decision=_effect(one.decision)) for one in self._led.each])
+        return {**{field.name: getattr(self, field.name) for field in attrs.fields(type(self))}, "_led": led}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for name, value in {**state, "_led": None}.items():
+        for name, value in state.items():
             setattr(self, name, value)
 
     # --- the steps of each side -------------------------------------------------------------------------------------
@@ -207,15 +209,15 @@ class Upgrade:
         led = led or self.led()
         assert led is not None
         trial, found = self.trial(number, led), dict[int, FoundCause]()
-        both = trial.older, trial.newer
+        older, newer = trial.older, trial.newer
         with settled():
             for at, step in enumerate(led.each):
                 # Details cost as much as the decision: they are asked for at once where they are likely to be wanted.
                 details = 2 * len(found) > at and step.decision.host is not None
-                with both[0].step(details) as one, both[1].step(details) as other:
+                with older.step(details) as one, newer.step(details) as other:
                     if decided(one) != decided(other):
-                        found[at] = trial.compared(at, *(side.detailed(its) for side, its in zip(both, (one, other), strict=True)))
-        return both[0].taken, both[1].taken, found
+                        found[at] = trial.compared(at, older.detailed(one), newer.detailed(other))
+        return older.taken, newer.taken, found
 
     # --- from one side to the next ----------------------------------------------------------------------------------
 
@@ -326,6 +328,10 @@ def upgraded(
         return _document(asked, each, dict(sorted(moved.items())), warnings)
 
 
+def _effect(decision: Decision) -> Decision:
+    return Decision(decision.pod, decision.host, preemption=decision.preemption, nominated=decision.nominated)
+
+
 def _plain(steps: Steps, strips: bool) -> Steps:
     """*steps* as another process gets them: without decisions, which are larger than all the rest."""
     return attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each]) if strips else steps
@@ -341,10 +347,11 @@ def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tup
     alone = [number for number in own if not {number, number + 1} & {*pairs}]
     made, causes = dict[int, Steps](), dict[int, Causes]()
     told = () if executor is not None else (observer,)
-    results = asked.results([*(("steps", number, *told) for number in alone), *(("pair", number) for number in pairs)], executor, observer)
-    made.update(zip(alone, results, strict=False))
-    for number, (older, newer, found) in zip(pairs, results, strict=True):
+    # Pairs first: each takes as long as three or four others.
+    results = asked.results([*(("pair", number) for number in pairs), *(("steps", number, *told) for number in alone)], executor, observer)
+    for number, (older, newer, found) in zip(pairs, results, strict=False):
         made[number - 1], made[number], causes[number] = older, newer, found
+    made.update(zip(alone, results, strict=True))
     each = [asked.steps(0, observer)]
     for number in range(1, len(asked.specs)):
         each.append(made[number] if number in own else each[-1])
