@@ -124,7 +124,6 @@ async def _settled(setup: Setup, access: Access, log: Log) -> Setup:
 
 def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, verbose: bool) -> ServedCluster:
     """The cluster of the files; without any it has no objects yet."""
-    from ..api.objects import Node, Pod
     from ..api.words import count_of
     from ..live.server.served import ServedCluster
     from .answering import tell_notices
@@ -133,14 +132,14 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
     if paths:
         found = opened(paths, ClusterChoice(defaults=defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
-        cluster = ServedCluster.of(found.scenario, found.spec.engine, defaults)
+        cluster = ServedCluster.of(found.scenario, found.spec.engine(found.scenario.config_maps), defaults)
     else:
-        cluster = ServedCluster(setup.spec.engine, defaults)
+        cluster = ServedCluster(setup.spec.engine(), defaults)
     engine = cluster.engine
     if extenders := engine.algorithm.extenders:
         log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
     if verbose:
-        log.info(f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
+        log.info(f"release {engine.release.version}, {count_of(engine.node_count, 'node')}, {count_of(len(cluster.router.pods), 'pod')}")
         for line in engine.describe():
             log.info(line)
     return cluster

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -156,17 +157,17 @@ class TestToken:
 class TestItself:
     def test_not_ready(self) -> None:
         """Until the cluster is complete the server is alive, not ready, and decides nothing."""
-        caller = Caller.of(three_nodes(), is_ready=lambda: False)
+        caller = Caller.of(three_nodes(), is_ready=False)
         assert [caller.get(path).status_code for path in ("/livez", "/readyz")] == [200, 503]
         assert [caller.post(verb, ASK).status_code for verb in VERBS] == [503] * 4
 
     def test_an_api_server_that_is_away(self) -> None:
         """After ten seconds without it every answer says for how long, and the server is alive and not ready."""
-        behind = [9.9]
-        caller = Caller.of(three_nodes(), seconds_behind=lambda: behind[0])
+        behind = SimpleNamespace(seconds_behind=9.9)
+        caller = Caller.of(three_nodes(), informers=behind)
         caller.call("GET", "/healthz")
         assert (caller.get("/readyz").text, "x-seconds-behind" in caller.get("/readyz").headers) == ("ok", False)
-        behind[0] = 37.5
+        behind.seconds_behind = 37.5
         found = caller.get("/readyz")
         assert (found.status_code, found.text) == (503, "the API server has not answered for 37 s")
         assert caller.get("/livez").status_code == 200
