@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..exceptions import KubeclassicError
-from ..live.process.logs import LogSettings
 from .console.output import needing_extra
 from .declaring.commands import INPUT, SECTIONS, CommonOption, command
 from .declaring.flags import CONTEXT_HELP, FILE, ClusterChoice, Whole, scheduler_options
-from .declaring.logs import log_of, log_option
+from .declaring.live import access_options, log_of, log_option
 
 if TYPE_CHECKING:
-    from ..live.client.credentials import Access
-    from ..live.process.logs import Log
-    from ..live.server.served import ServedCluster
     from .declaring.setup import Setup
 
 SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
@@ -28,11 +24,7 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @command(short_help="Be the extender of another scheduler.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
-@click.option(
-    "--kubeconfig", cls=CommonOption, type=FILE,
-    help="Follow this API server instead; bindings are written there.",
-)  # fmt: skip
-@click.option("--context", metavar="NAME", help=CONTEXT_HELP)
+@access_options("Follow this API server instead; bindings are written there.", CONTEXT_HELP)
 @click.option("--no-defaults", is_flag=True, help="Do not apply the API server's defaults.")
 @click.option(
     "--bind-address", "address", cls=CommonOption, metavar="ADDRESS", default="127.0.0.1", show_default=True,
@@ -56,9 +48,8 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @log_option
 @click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
 def serve(
-    paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, address: str, port: int,
-    certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool, hosts: tuple[str, ...],
-    max_body_mb: int, max_requests: int, log_form: str, verbose: bool,
+    paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, token: Path | None,
+    hosts: tuple[str, ...], max_body_mb: int, max_requests: int, log_form: str, verbose: bool, **place: Any,
 ) -> None:  # fmt: skip
     """Answer the extender calls of a scheduler, about the cluster in PATHS or of an API server.
 
@@ -89,52 +80,27 @@ def serve(
         from ..live.scheduler.following import STATUS
         from ..live.server.app import serve_cluster
         from ..live.server.limits import MEBIBYTE, ServerLimits
+        from ..live.server.served import ServedCluster
         from ..live.server.serving import Listening, read_token, run_server
-    from ..framework.releases import is_auto
+    from ..api.words import count_of
     from ..live.client.kubeconfig import access_to
+    from .answering import tell_notices
+    from .opening import opened, release_of_server
 
-    listening = Listening(
-        address=address, port=port, certificate=certificate, key=key, client_ca=client_ca, has_token=token is not None,
-        insecure=insecure,
-    )  # fmt: skip
+    listening = Listening(**place, has_token=token is not None)
     listening.check()
     limits = ServerLimits(
         body_bytes=max_body_mb * MEBIBYTE, requests=max_requests,
         token=None if token is None else read_token(token),
         hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
     )  # fmt: skip
-    access = access_to(kubeconfig, context) if live else None
-    log = log_of(LogSettings(form=log_form))
-    setup = setup.lasting()
-    if access is not None and is_auto(setup.release):
-        setup = asyncio.run(_settled(setup, access, log))
-    cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
-    by = run_server(serve_cluster(cluster, listening, limits, access, log))
-    log.info(last_line(by))
-    sys.exit(STATUS[by])
-
-
-async def _settled(setup: Setup, access: Access, log: Log) -> Setup:
-    from ..live.client.http import HttpTransport
-    from .opening import settled_by_server
-
-    async with HttpTransport(access) as transport:
-        return await settled_by_server(setup, transport, log)
-
-
-def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, verbose: bool) -> ServedCluster:
-    """The cluster of the files; without any it has no objects yet."""
-    from ..api.words import count_of
-    from ..live.server.served import ServedCluster
-    from .answering import tell_notices
-    from .opening import opened
-
-    if paths:
-        found = opened(paths, ClusterChoice(defaults=defaults), setup)
+    access, log, setup = access_to(kubeconfig, context) if live else None, log_of(log_form), setup.lasting()
+    if access is None:
+        found = opened(paths, ClusterChoice(defaults=not no_defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
-        cluster = ServedCluster.of(found.scenario, found.spec.engine(found.scenario.config_maps), defaults)
+        cluster = ServedCluster.of(found.scenario, found.spec.engine(found.scenario.config_maps), not no_defaults)
     else:
-        cluster = ServedCluster(setup.spec.engine(), defaults)
+        cluster = ServedCluster(asyncio.run(release_of_server(setup, access, log)).spec.engine(), not no_defaults)
     engine = cluster.engine
     if extenders := engine.algorithm.extenders:
         log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
@@ -142,4 +108,6 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
         log.info(f"release {engine.release.version}, {count_of(engine.node_count, 'node')}, {count_of(len(cluster.router.pods), 'pod')}")
         for line in engine.describe():
             log.info(line)
-    return cluster
+    by = run_server(serve_cluster(cluster, listening, limits, access, log))
+    log.info(last_line(by))
+    sys.exit(STATUS[by])

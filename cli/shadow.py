@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exceptions import visible
-from ..live.process.logs import LogSettings
 from .console.output import note
 from .declaring.commands import CommonOption, command
-from .declaring.flags import DEFAULT_ACCESS, FILE, scheduler_options
-from .declaring.logs import log_of, log_option
+from .declaring.flags import DEFAULT_ACCESS, scheduler_options
+from .declaring.live import access_options, log_of, log_option
 
 if TYPE_CHECKING:
     from ..live.process.logs import Log
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option("--kubeconfig", cls=CommonOption, type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
-@click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
+@access_options(f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @scheduler_options
 @click.option(
     "--for", "seconds", cls=CommonOption, type=float, metavar="SECONDS",
@@ -52,7 +50,7 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(LogSettings(form=log_form))))
+    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(log_form)))
     if form == "json":
         click.echo(json.dumps({"summary": tally.record()}))
     else:
