@@ -390,10 +390,6 @@ class Retries:
         return WAIT_AFTER_ERROR if outcome.cause in causes else None
 
 
-DEFAULT_RETRIES = Retries()
-
-
-STRATEGIC = "application/strategic-merge-patch+json"
 PAGE = 500
 MOST_PAGES = 2_000
 """Of one list: a million objects."""
@@ -401,19 +397,6 @@ LONGEST_REFUSAL = 1 << 20
 """Bytes that are read of an answer that refuses a watch."""
 NOT_THERE = 404
 _ACCEPT = {"accept": "application/json, */*"}
-
-
-@attrs.frozen
-class ListOptions:
-    """What a list is asked for."""
-
-    resource_version: str = ""
-    """Empty: the newest; ``0``: any; else not older than that."""
-    limit: int = PAGE
-    """Objects a page; 0: all at once."""
-    field_selector: str = ""
-    keeps_version: bool = False
-    """Later pages name the version, too."""
 
 
 @attrs.frozen
@@ -426,67 +409,57 @@ class ObjectList:
 
 
 @attrs.frozen
-class WatchOptions:
-    """What a watch is asked for."""
-
-    resource_version: str
-    timeout: int
-    """Seconds after which the server ends it."""
-    bookmarks: bool = True
-    sends_duration: bool = False
-    """The time-out is in the query twice, once as a duration."""
-    field_selector: str = ""
-
-
-@attrs.frozen
 class Api:
     """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.TransportError`."""
 
     transport: Transport
-    retries: Retries = DEFAULT_RETRIES
+    retries: Retries = Retries()
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    async def list(self, resource: Resource, options: ListOptions = ListOptions()) -> ObjectList:
-        """All objects, page by page. If the list expires between two pages, it is fetched whole."""
-        first = page = await self._page(resource, options, options.resource_version, "")
+    async def list(
+        self, resource: Resource, version: str = "", *, limit: int = PAGE, field_selector: str = "", keeps_version: bool = False
+    ) -> ObjectList:
+        """All objects, page by page. If the list expires between two pages, it is fetched whole.
+
+        *version*: empty is the newest, ``0`` any; else the list is not older than that. *limit*: objects a page; 0: all at once.
+        *keeps_version*: later pages name the version, too.
+        """
+
+        async def page_of(version: str, limit: int, token: str = "") -> Manifest:
+            query = {"continue": token, "fieldSelector": field_selector, "limit": str(limit or ""), "resourceVersion": version}
+            return await self._call(_request("GET", resource.path(), query))
+
+        first = page = await page_of(version, limit)
         items, pages = _items(page), 1
         while isinstance(token := metadata_of(page).get("continue"), str) and token:
             if (pages := pages + 1) > MOST_PAGES:
                 raise ApiError(200, "", f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages")
-            version = options.resource_version if options.keeps_version else ""
             try:
-                page = await self._page(resource, options, version, token)
+                page = await page_of(version if keeps_version else "", limit, token)
             except ApiError as error:
                 if not error.is_expired:
                     raise
-                whole = attrs.evolve(options, limit=0)
-                page = await self._page(resource, whole, options.resource_version, "")
+                page = await page_of(version, 0)
                 return ObjectList(_items(page), _version(page))
             items += _items(page)
         return ObjectList(items, _version(first), page is not first)
 
-    async def _page(self, resource: Resource, options: ListOptions, version: str, token: str) -> Manifest:
-        limit = str(options.limit or "")
-        query = {"continue": token, "fieldSelector": options.field_selector, "limit": limit, "resourceVersion": version}
-        return await self._call(_request("GET", resource.path(), query))
-
     @asynccontextmanager
-    async def watch(self, resource: Resource, options: WatchOptions) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        """A context with the events from ``options.resource_version`` on.
+    async def watch(
+        self, resource: Resource, version: str, seconds: int, *, bookmarks: bool = True, sends_duration: bool = False,
+        field_selector: str = "",
+    ) -> AsyncIterator[AsyncIterator[WatchEvent]]:  # fmt: skip
+        """A context with the events from *version* on, for so many *seconds*; *sends_duration*: these are in the query twice.
 
         The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot be read, and
         :class:`~.TransportError` if the connection breaks.
         """
         query = {
-            "allowWatchBookmarks": "true" if options.bookmarks else "",
-            "fieldSelector": options.field_selector,
-            "resourceVersion": options.resource_version,
-            "timeout": duration_text(options.timeout) if options.sends_duration else "",
-            "timeoutSeconds": str(options.timeout),
-            "watch": "true",
-        }
-        request = _request("GET", resource.path(), query, timeout=options.timeout + 60.0)
+            "allowWatchBookmarks": "true" if bookmarks else "", "fieldSelector": field_selector, "resourceVersion": version,
+            "timeout": duration_text(seconds) if sends_duration else "", "timeoutSeconds": str(seconds), "watch": "true",
+        }  # fmt: skip
+        request = _request("GET", resource.path(), query, timeout=seconds + 60.0)
         async with AsyncExitStack() as stack:
 
             async def open_stream() -> Stream | Response:
@@ -515,11 +488,10 @@ class Api:
 
         The body of a PATCH is a strategic merge patch. *timeout*: how many seconds the answer may take.
         """
-        is_patch = method == "PATCH"
-        raw = b"" if body is None else compact_json(body)
-        kind = STRATEGIC if is_patch else "application/json"
+        kind = "application/strategic-merge-patch+json" if method == "PATCH" else "application/json"
         query = {} if timeout is None else {"timeout": duration_text(timeout)}
-        return await self._call(_request(method, resource.path(namespace, name, subresource), query, raw, kind, timeout))
+        raw, path = b"" if body is None else compact_json(body), resource.path(namespace, name, subresource)
+        return await self._call(_request(method, path, query, raw, kind, timeout))
 
     async def offered(self, group_version: str) -> frozenset[str]:
         """The names of the resources that the server has in a version of an API group; none where it does not have that version."""

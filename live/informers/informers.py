@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Protocol
 
 import attrs
@@ -32,14 +33,12 @@ from ..client.api import (
     VERSIONS,
     Api,
     ApiError,
-    ListOptions,
     Manifest,
     Resource,
     Retries,
     Transport,
     TransportError,
     WatchEvent,
-    WatchOptions,
     loop_time,
     resource,
 )
@@ -245,9 +244,9 @@ class Reflector:
         if self._is_unavailable:
             asked = ""
         whole = 0 if asked not in ("", "0") and not self._is_paged else PAGE
-        options = ListOptions(asked, whole, self.field_selector, keeps_version=not relists)
+        ask = partial(self.api.list, self.resource, limit=whole, field_selector=self.field_selector, keeps_version=not relists)
         try:
-            found = await self.api.list(self.resource, options)
+            found = await ask(asked)
         except ApiError as error:
             # A resourceVersion is too old, or one that the server has not reached yet.
             named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == TOO_LARGE for cause in error.causes)
@@ -255,7 +254,7 @@ class Reflector:
             if not relists or not (error.is_expired or is_too_large):
                 raise
             self._is_unavailable = True
-            found = await self.api.list(self.resource, attrs.evolve(options, resource_version=""))
+            found = await ask("")
         if asked == "0" and found.was_paged:
             self._is_paged = True
         self._is_unavailable = False
@@ -269,9 +268,11 @@ class Reflector:
         """Watch, and watch again from the last version seen, until that fails."""
         while True:
             begin, version, timeout = loop_time(), self.resource_version, int(WATCH_AT_LEAST * (self.random() + 1.0))
-            options = WatchOptions(version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector)
             try:
-                async with self.api.watch(self.resource, options) as events:
+                async with self.api.watch(
+                    self.resource, version, timeout, bookmarks=self.cells.bookmarks, sends_duration=self.sends_duration,
+                    field_selector=self.field_selector,
+                ) as events:  # fmt: skip
                     self.lost_at = self._heard_at = None
                     await self._follow(events)
             except TransportError as error:

@@ -12,7 +12,6 @@ import pytest
 
 from kubeclassic.live.client.api import (
     CLOSED,
-    DEFAULT_RETRIES,
     NODES,
     OTHER,
     PODS,
@@ -21,13 +20,11 @@ from kubeclassic.live.client.api import (
     TIMEOUT,
     Api,
     ApiError,
-    ListOptions,
     Request,
     Response,
     Retries,
     Stream,
     TransportError,
-    WatchOptions,
     resource,
 )
 from tests.support.virtualtime import run_virtually
@@ -75,7 +72,7 @@ async def _lines(body: bytes) -> AsyncIterator[bytes]:
         yield line
 
 
-def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = DEFAULT_RETRIES) -> tuple[Script, object]:
+def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = Retries()) -> tuple[Script, object]:
     """The script after *work* on it, and what that gave or raised."""
     script = Script(outcomes)
 
@@ -105,7 +102,7 @@ class TestLists:
         """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
         first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
         whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
-        script, found = play(lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole)
+        script, found = play(lambda api: api.list(PODS, "0"), first, failure(410, "Expired"), whole)
         assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", "continue=more&limit=500", "resourceVersion=0"]
         assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
 
@@ -162,7 +159,7 @@ class TestRetries:
 
 async def events(api: Api) -> list[str]:
     """The types of all events of a watch."""
-    async with api.watch(NODES, WatchOptions("5", 300)) as found:
+    async with api.watch(NODES, "5", 300) as found:
         return [event.type async for event in found]
 
 

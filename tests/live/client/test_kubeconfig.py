@@ -31,21 +31,21 @@ class TestRight:
     """What is read."""
 
     def test_everything(self, tmp_path: Path) -> None:
-        """Address, name, proxy, authority, certificate, user and namespace come from the context; relative files lie beside it."""
+        """Address, name, proxy, authority, certificate and user come from the context; relative files lie beside it."""
         (tmp_path / "ca.pem").write_bytes(b"CA")
         data = {field: base64.b64encode(field.encode()).decode() for field in ("client-certificate-data", "client-key-data")}
         cluster = {**SERVER, "certificate-authority": "ca.pem", "tls-server-name": "api", "proxy-url": "http://proxy:3128"}
-        contexts = [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}]
+        contexts = [{"name": "there", "context": {"cluster": "c", "user": "u"}}]
         access = read_kubeconfig(kubeconfig(tmp_path, cluster, {**data, "token": "t", "as": "someone"}, contexts=contexts))
         assert (access.server, access.ca, access.server_name, access.proxy) == (SERVER["server"], b"CA", "api", "http://proxy:3128")
         assert access.certificate == (b"client-certificate-data", b"client-key-data")
-        assert (access.namespace, header(access.credentials), access.headers) == ("shop", "Bearer t", {"Impersonate-User": "someone"})
+        assert (header(access.credentials), access.headers) == ("Bearer t", {"Impersonate-User": "someone"})
 
     def test_another_context(self, tmp_path: Path) -> None:
         """A context may be named; the current one need not be there then."""
-        contexts = [{"name": name, "context": {"cluster": "c", "namespace": name}} for name in ("a", "b")]
+        contexts = [{"name": name, "context": {"cluster": cluster}} for name, cluster in (("a", "gone"), ("b", "c"))]
         path = kubeconfig(tmp_path, SERVER, contexts=contexts, **{"current-context": None})
-        assert read_kubeconfig(path, "b").namespace == "b"
+        assert read_kubeconfig(path, "b").server == SERVER["server"]
 
     @pytest.mark.parametrize(("user", "wanted"), [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")])
     def test_users(self, tmp_path: Path, user: dict[str, str], wanted: str | None) -> None:
@@ -82,14 +82,14 @@ class TestVariable:
     def test_the_first_wins(self, tmp_path: Path) -> None:
         """Of two entries of one name the first counts whole, and so does the first current-context; the second file's others count."""
         first = parts(tmp_path, "first", users=[{"name": "u", "user": {"username": "me", "password": "p"}}], current_context="")
-        context = [{"name": name, "context": {"cluster": "c", "user": "u", "namespace": name}} for name in ("a", "b")]
+        context = [{"name": name, "context": {"cluster": cluster, "user": "u"}} for name, cluster in (("a", "gone"), ("b", "c"))]
         clusters = [{"name": "c", "cluster": SERVER}]
         second = parts(
             tmp_path, "second", users=[{"name": "u", "user": {"token": "t"}}], contexts=context, clusters=clusters, current_context="b"
         )
         third = parts(tmp_path, "third", clusters=[{"name": "c", "cluster": {"server": "https://other"}}], current_context="a")
         access = access_to(None, None, {"KUBECONFIG": os.pathsep.join(map(str, (first, second, third)))})
-        assert (access.server, access.namespace) == (SERVER["server"], "b")
+        assert access.server == SERVER["server"]
         assert header(access.credentials) == "Basic bWU6cA=="
 
     def test_paths_are_relative_to_their_file(self, tmp_path: Path) -> None:
@@ -223,12 +223,12 @@ class TestPods:
     """The service account of a pod."""
 
     def test_in_a_cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Address from the environment; authority, token and namespace from the files."""
-        for name in ("ca.crt", "token", "namespace"):
+        """Address from the environment; authority and token from the files."""
+        for name in ("ca.crt", "token"):
             (tmp_path / name).write_text(name)
         monkeypatch.setattr("kubeclassic.live.client.kubeconfig.SERVICE_ACCOUNT", tmp_path)
         access = in_cluster({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"})
-        assert (access.server, access.ca, access.namespace) == ("https://[fd00::1]:443", b"ca.crt", "namespace")
+        assert (access.server, access.ca) == ("https://[fd00::1]:443", b"ca.crt")
         assert header(access.credentials) == "Bearer token"
 
     def test_elsewhere(self) -> None:
