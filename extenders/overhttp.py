@@ -98,7 +98,7 @@ class HttpPost:
             if isinstance(error, httpx.TimeoutException):
                 text = HEADER_TIMEOUT
             elif isinstance(cause, OSError):
-                text = cause.strerror.lower()
+                text = str(cause.strerror).lower()
                 if isinstance(error, httpx.ConnectError) and cause.errno in errno.errorcode:
                     text = f"dial tcp {parts.hostname}:{parts.port or PORTS[parts.scheme.lower()]}: connect: {text}"
             raise PostError(f"{where} {text}") from None

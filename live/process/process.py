@@ -41,7 +41,6 @@ from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
-from .metering import Feed
 
 UNAVAILABLE, MOST_CALLERS = 503, 100
 
@@ -155,7 +154,7 @@ class Process:
             rate = self.settings.qps, self.settings.burst
             # Each has a client of its own, with a limit of its own.
             scheduling, telling = (ClientTransport(self.link, self._answered, *rate) for _ in range(2))
-            dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
+            dropped = partial(self.metrics.feed, "dropped event", 1)
             events = None if self.is_dry else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
             self._assemble(scheduling, events)
             live = {} if self.elector is None else {"leaderElection": self.elector.fault}
@@ -223,7 +222,7 @@ class Process:
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )  # fmt: skip
         self.engine.on_phase = metrics.phase_ended
-        state.queue.on_incoming = lambda queue, event: metrics.feed(Feed.INCOMING, 1, queue=queue, event=event)
+        state.queue.on_incoming = lambda queue, event: metrics.feed("incoming", 1, queue=queue, event=event)
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
         wanted, thread = self.settings.election, self.lease_thread
@@ -232,7 +231,7 @@ class Process:
             lock = LeaseLock(own, wanted.namespace, wanted.name, wanted.times.request)
             self.elector = Elector(
                 lock, wanted.times, self.identity, recorder, self.log,
-                lambda leads: metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
+                lambda leads: metrics.feed("leader", int(leads), name=wanted.name), self.wall,
             )  # fmt: skip
             if thread is not None:
                 self.elector.apart = thread.run

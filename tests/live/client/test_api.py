@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import attrs
 import pytest
@@ -72,13 +73,13 @@ async def _lines(body: bytes) -> AsyncIterator[bytes]:
         yield line
 
 
-def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = Retries()) -> tuple[Script, object]:
+def play(work: Callable[[Api], object], *outcomes: Outcome, **retries: Any) -> tuple[Script, object]:
     """The script after *work* on it, and what that gave or raised."""
     script = Script(outcomes)
 
     async def whole() -> object:
         try:
-            return await work(Api(script, retries))  # type: ignore[misc]  # each work is a coroutine
+            return await work(Api(script, **retries))  # type: ignore[misc]  # each work is a coroutine
         except (ApiError, TransportError) as error:
             return error
 
