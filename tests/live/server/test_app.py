@@ -10,14 +10,29 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+import yaml
 
 from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.limits import ServerLimits
 from tests.support.logs import LINE
-from tests.support.serverbuild import JSON, Caller, Json, node_json, pod_json, three_nodes
+from tests.support.serverbuild import JSON, Caller, Json, pod_json, three_nodes
 
 ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
 VERBS = ["/filter", "/prioritize", "/preemption", "/bind"]
+WRONG = yaml.safe_load("""
+- [{Pod: null}, Pod]
+- [{Pod: 3}, Pod]
+- [{Pod: {metadata: {}}}, Pod.metadata.name]
+- [{Pod: {metadata: {name: 3}}}, Pod.metadata.name]
+- [{Pod: {metadata: {name: x}, spec: {containers: 3}}}, Pod.spec.containers]
+- [{NodeNames: a}, NodeNames]
+- [{NodeNames: [a, null]}, "NodeNames[1]"]
+- [{Nodes: {items: [{metadata: {name: a}}]}}, body]
+- [{NodeNames: null, Nodes: []}, Nodes]
+- [{NodeNames: null, Nodes: {items: [3]}}, "Nodes.items[0]"]
+- [{NodeNames: null, Nodes: {items: [{metadata: {name: ""}}]}}, "Nodes.items[0].metadata.name"]
+- [{NodeNames: null, Nodes: {items: [{metadata: {name: a}, spec: 3}]}}, "Nodes.items[0].spec"]
+""")
 
 
 @pytest.fixture
@@ -48,19 +63,7 @@ class TestRefusals:
         assert got is None or record["got"] == got
         assert record["error"] == f"{where}: expected {wanted}, got {record['got']}"
 
-    @pytest.mark.parametrize(
-        ("change", "where"),
-        [
-            ({"Pod": None}, "Pod"), ({"Pod": 3}, "Pod"), ({"Pod": {"metadata": {}}}, "Pod.metadata.name"),
-            ({"Pod": {"metadata": {"name": 3}}}, "Pod.metadata.name"),
-            ({"Pod": {"metadata": {"name": "x"}, "spec": {"containers": 3}}}, "Pod.spec.containers"),
-            ({"NodeNames": "a"}, "NodeNames"), ({"NodeNames": ["a", None]}, "NodeNames[1]"),
-            ({"Nodes": {"items": [node_json("a")]}}, "body"), ({"NodeNames": None, "Nodes": []}, "Nodes"),
-            ({"NodeNames": None, "Nodes": {"items": [3]}}, "Nodes.items[0]"),
-            ({"NodeNames": None, "Nodes": {"items": [{"metadata": {"name": ""}}]}}, "Nodes.items[0].metadata.name"),
-            ({"NodeNames": None, "Nodes": {"items": [{**node_json("a"), "spec": 3}]}}, "Nodes.items[0].spec"),
-        ],
-    )  # fmt: skip
+    @pytest.mark.parametrize(("change", "where"), WRONG)
     def test_wrong_shapes(self, caller: Caller, change: Json, where: str) -> None:
         """A field of the wrong form is named."""
         found = caller.post("/filter", {**ASK, **change})
