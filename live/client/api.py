@@ -200,30 +200,30 @@ class Resource:
         return "/".join([root, *(quote(word, safe="") for word in words)])
 
 
-_DEVICES = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")
-VERSIONS: Mapping[str, tuple[str, ...]] = {
-    "Node": ("v1",),
-    "Namespace": ("v1",),
-    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
-    "StorageClass": ("storage.k8s.io/v1",),
-    "PersistentVolume": ("v1",),
-    "PersistentVolumeClaim": ("v1",),
-    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "VolumeAttachment": ("storage.k8s.io/v1",),
-    "ResourceClaim": _DEVICES,
-    "ResourceSlice": _DEVICES,
-    "DeviceClass": _DEVICES,
-    "Service": ("v1",),
-    "ReplicationController": ("v1",),
-    "ReplicaSet": ("apps/v1",),
-    "StatefulSet": ("apps/v1",),
-    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
-    "Pod": ("v1",),
-    "ResourceQuota": ("v1",),
-    "LimitRange": ("v1",),
-}
+_VERSIONS = """
+Node v1
+Namespace v1
+PriorityClass scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1
+StorageClass storage.k8s.io/v1
+PersistentVolume v1
+PersistentVolumeClaim v1
+CSINode storage.k8s.io/v1 storage.k8s.io/v1beta1
+CSIDriver storage.k8s.io/v1 storage.k8s.io/v1beta1
+CSIStorageCapacity storage.k8s.io/v1 storage.k8s.io/v1beta1
+VolumeAttachment storage.k8s.io/v1
+ResourceClaim resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1
+ResourceSlice resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1
+DeviceClass resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1
+Service v1
+ReplicationController v1
+ReplicaSet apps/v1
+StatefulSet apps/v1
+PodDisruptionBudget policy/v1 policy/v1beta1
+Pod v1
+ResourceQuota v1
+LimitRange v1
+"""
+VERSIONS: Mapping[str, tuple[str, ...]] = {kind: tuple(found) for kind, *found in map(str.split, _VERSIONS.strip().splitlines())}
 """What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first. A server need not have
 every kind."""
 

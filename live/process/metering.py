@@ -27,8 +27,6 @@ Feed = Literal[
     "dropped event",
 ]  # fmt: skip
 """What is measured."""
-COUNTER, GAUGE, HISTOGRAM, SUMMARY = "Counter", "Gauge", "Histogram", "Summary"
-
 
 @attrs.frozen
 class Metric:
@@ -36,7 +34,7 @@ class Metric:
 
     name: str
     kind: str
-    feed: Feed
+    feed: str
     help: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
@@ -56,79 +54,98 @@ def powers(start: float, factor: float, count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-SECONDS, TRIED = powers(0.001, 2, 15), powers(0.01, 2, 20)
-_LONG = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-_ASKED = ("verb", "host")
-_QUEUES = ("active", "backoff", "unschedulable")
-_CACHED = ("assumed_pods", "nodes", "pods")
-BUILD_LABELS = ("major", "minor", "git_version", "platform")
+def metrics_of(table: str) -> tuple[Metric, ...]:
+    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Buckets may be start, factor and count."""
+    found, lines = [], [line.strip() for line in table.strip().splitlines()]
+    for line, text in zip(lines[::2], lines[1::2], strict=True):
+        name, kind, feed, labels, more = map(str.strip, line.split("|"))
+        words = more.split()
+        numbers = [float(word) for word in words] if more[:1].isdigit() else []
+        buckets = powers(numbers[0], numbers[1], int(numbers[2])) if len(numbers) == 3 else tuple(numbers)
+        found.append(Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if numbers else tuple(words)))
+    return tuple(found)
 
-SHARED = (
-    Metric("leader_election_master_status", GAUGE, "leader", "Whether this replica leads, by the name of the lease.", ("name",)),
-    Metric("kubeclassic_events_dropped", COUNTER, "dropped event", "Events that were not recorded, as too many waited to be sent."),
-    Metric("rest_client_requests", COUNTER, "request", "Requests to the API server.", ("code", "host", "method")),
-    Metric("rest_client_request_duration_seconds", HISTOGRAM, "request time", "How long an answer took.", _ASKED, _LONG),
-    Metric("kubernetes_build_info", GAUGE, "build", "Which release decides.", BUILD_LABELS),
-    Metric("kubernetes_feature_enabled", GAUGE, "gate", "Whether a feature gate is on.", ("name", "stage")),
-    Metric("scheduler_volume_scheduling_stage_error", COUNTER, "volume error", "Volumes that were not bound.", ("operation",)),
-)
+
+SHARED = metrics_of("""
+leader_election_master_status | Gauge | leader | name |
+    Whether this replica leads, by the name of the lease.
+kubeclassic_events_dropped | Counter | dropped event | |
+    Events that were not recorded, as too many waited to be sent.
+rest_client_requests | Counter | request | code host method |
+    Requests to the API server.
+rest_client_request_duration_seconds | Histogram | request time | verb host | 0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60
+    How long an answer took.
+kubernetes_build_info | Gauge | build | major minor git_version platform |
+    Which release decides.
+kubernetes_feature_enabled | Gauge | gate | name stage |
+    Whether a feature gate is on.
+scheduler_volume_scheduling_stage_error | Counter | volume error | operation |
+    Volumes that were not bound.
+""")
 """Metrics of every release."""
-
-NEWER = (
-    Metric("scheduler_schedule_attempts", COUNTER, "attempt", "Attempts to schedule pods, by their result.", ("result", "profile")),
-    Metric(
-        "scheduler_scheduling_attempt_duration_seconds", HISTOGRAM, "attempt time", "How long an attempt took, with its binding.",
-        ("result", "profile"), SECONDS,
-    ),
-    Metric("scheduler_scheduling_algorithm_duration_seconds", HISTOGRAM, "algorithm", "How long a decision took.", (), SECONDS),
-    Metric("scheduler_preemption_victims", HISTOGRAM, "victims", "Pods that had to leave for one.", (), powers(1, 2, 7)),
-    Metric("scheduler_preemption_attempts", COUNTER, "preemptions", "Attempts to make room for a pod."),
-    Metric("scheduler_pending_pods", GAUGE, "pending", "Pods that wait, by queue.", ("queue",), (), (*_QUEUES, "gated")),
-    Metric(
-        "scheduler_pod_scheduling_sli_duration_seconds", HISTOGRAM, "scheduled time", "From the queue to the binding, by attempts.",
-        ("attempts",), TRIED,
-    ),
-    Metric("scheduler_pod_scheduling_attempts", HISTOGRAM, "scheduled tries", "Attempts until a pod was bound.", (), powers(1, 2, 5)),
-    Metric("scheduler_cache_size", GAUGE, "cache", "Nodes, pods and assumed pods that are known.", ("type",), (), _CACHED),
-    Metric(
-        "scheduler_framework_extension_point_duration_seconds", HISTOGRAM, "point", "How long an extension point took.",
-        ("extension_point", "status", "profile"), powers(0.0001, 2, 12),
-    ),
-    Metric("scheduler_queue_incoming_pods", COUNTER, "incoming", "Pods that came into a queue, by event.", ("queue", "event")),
-    Metric("scheduler_goroutines", GAUGE, "tasks", "Tasks that run beside the cycles.", ("operation",)),
-    Metric("scheduler_permit_wait_duration_seconds", HISTOGRAM, "permit", "How long pods waited for Permit.", ("result",), SECONDS),
-    Metric("scheduler_unschedulable_pods", GAUGE, "reason", "Waiting pods that a plugin rejected.", ("plugin", "profile")),
-    Metric(
-        "scheduler_preemption_goroutines_execution", COUNTER, "background", "Preemptions that ended beside the cycles.", ("result",)
-    ),
-    Metric(
-        "scheduler_preemption_goroutines_duration_seconds", HISTOGRAM, "background time", "How long such a preemption took.",
-        ("result",), powers(0.01, 2, 20),
-    ),
-)  # fmt: skip
+NEWER = metrics_of("""
+scheduler_schedule_attempts | Counter | attempt | result profile |
+    Attempts to schedule pods, by their result.
+scheduler_scheduling_attempt_duration_seconds | Histogram | attempt time | result profile | 0.001 2 15
+    How long an attempt took, with its binding.
+scheduler_scheduling_algorithm_duration_seconds | Histogram | algorithm | | 0.001 2 15
+    How long a decision took.
+scheduler_preemption_victims | Histogram | victims | | 1 2 7
+    Pods that had to leave for one.
+scheduler_preemption_attempts | Counter | preemptions | |
+    Attempts to make room for a pod.
+scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable gated
+    Pods that wait, by queue.
+scheduler_pod_scheduling_sli_duration_seconds | Histogram | scheduled time | attempts | 0.01 2 20
+    From the queue to the binding, by attempts.
+scheduler_pod_scheduling_attempts | Histogram | scheduled tries | | 1 2 5
+    Attempts until a pod was bound.
+scheduler_cache_size | Gauge | cache | type | assumed_pods nodes pods
+    Nodes, pods and assumed pods that are known.
+scheduler_framework_extension_point_duration_seconds | Histogram | point | extension_point status profile | 0.0001 2 12
+    How long an extension point took.
+scheduler_queue_incoming_pods | Counter | incoming | queue event |
+    Pods that came into a queue, by event.
+scheduler_goroutines | Gauge | tasks | operation |
+    Tasks that run beside the cycles.
+scheduler_permit_wait_duration_seconds | Histogram | permit | result | 0.001 2 15
+    How long pods waited for Permit.
+scheduler_unschedulable_pods | Gauge | reason | plugin profile |
+    Waiting pods that a plugin rejected.
+scheduler_preemption_goroutines_execution | Counter | background | result |
+    Preemptions that ended beside the cycles.
+scheduler_preemption_goroutines_duration_seconds | Histogram | background time | result | 0.01 2 20
+    How long such a preemption took.
+""")
 """Those of 1.34, for every release with profiles."""
-
-_PARTS: tuple[tuple[str, Feed, str], ...] = (
-    ("e2e_scheduling_duration", "end to end", "How long an attempt took, with its binding"),
-    ("scheduling_algorithm_duration", "algorithm", "How long a decision took"),
-    ("scheduling_algorithm_predicate_evaluation", "predicates", "How long predicates took"),
-    ("scheduling_algorithm_priority_evaluation", "priorities", "How long priorities took"),
-    ("scheduling_algorithm_preemption_evaluation", "preemption", "How long preemption took"),
-    ("binding_duration", "binding", "How long a binding took"),
-)
-CLASSIC = (
-    *(Metric(f"scheduler_{name}_seconds", HISTOGRAM, feed, f"{help}.", (), SECONDS) for name, feed, help in _PARTS),
-    Metric("scheduler_scheduling_duration_seconds", SUMMARY, "operation", "How long each part of an attempt took.", ("operation",)),
-    Metric("scheduler_scheduling_latency_seconds", SUMMARY, "operation", "The same by the name of 1.12 and 1.13.", ("operation",)),
-    Metric(
-        "scheduler_schedule_attempts", COUNTER, "attempt", "Attempts to schedule pods, by their result.", ("result",), (),
-        ("scheduled", "unschedulable", "error"),
-    ),
-    Metric("scheduler_pod_preemption_victims", GAUGE, "victims", "Pods that had to leave for the last one."),
-    Metric("scheduler_total_preemption_attempts", COUNTER, "preemptions", "Attempts to make room for a pod."),
-    Metric("scheduler_pending_pods", GAUGE, "pending", "Pods that wait, by queue.", ("queue",), (), _QUEUES),
-    Metric("scheduler_volume_scheduling_duration_seconds", HISTOGRAM, "volume", "How long volumes took.", ("operation",), SECONDS),
-)  # fmt: skip
+CLASSIC = metrics_of("""
+scheduler_e2e_scheduling_duration_seconds | Histogram | end to end | | 0.001 2 15
+    How long an attempt took, with its binding.
+scheduler_scheduling_algorithm_duration_seconds | Histogram | algorithm | | 0.001 2 15
+    How long a decision took.
+scheduler_scheduling_algorithm_predicate_evaluation_seconds | Histogram | predicates | | 0.001 2 15
+    How long predicates took.
+scheduler_scheduling_algorithm_priority_evaluation_seconds | Histogram | priorities | | 0.001 2 15
+    How long priorities took.
+scheduler_scheduling_algorithm_preemption_evaluation_seconds | Histogram | preemption | | 0.001 2 15
+    How long preemption took.
+scheduler_binding_duration_seconds | Histogram | binding | | 0.001 2 15
+    How long a binding took.
+scheduler_scheduling_duration_seconds | Summary | operation | operation |
+    How long each part of an attempt took.
+scheduler_scheduling_latency_seconds | Summary | operation | operation |
+    The same by the name of 1.12 and 1.13.
+scheduler_schedule_attempts | Counter | attempt | result | scheduled unschedulable error
+    Attempts to schedule pods, by their result.
+scheduler_pod_preemption_victims | Gauge | victims | |
+    Pods that had to leave for the last one.
+scheduler_total_preemption_attempts | Counter | preemptions | |
+    Attempts to make room for a pod.
+scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable
+    Pods that wait, by queue.
+scheduler_volume_scheduling_duration_seconds | Histogram | volume | operation | 0.001 2 15
+    How long volumes took.
+""")
 """Those of 1.12 to 1.16."""
 
 

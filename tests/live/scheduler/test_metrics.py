@@ -10,19 +10,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubeclassic.live.client.api import MeasuredRequest, Request
-from kubeclassic.live.process.metering import BUILD_LABELS, CLASSIC, NEWER, SHARED, Feed
+from kubeclassic.live.process.metering import CLASSIC, NEWER, SHARED, Feed
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from tests.live.scheduler.worlds import Site, at, numbers
 from tests.support.recordings import recorded
 
 SERVER = "http://127.0.0.1:18001"
-LABELS = dict.fromkeys(
-    (
-        *("result", "profile", "operation", "extension_point", "status", "plugin", "queue", "event", "type", "attempts", "name", "stage"),
-        *("code", "host", "method", "verb"), *BUILD_LABELS,
-    ),
-    "x",
-)  # fmt: skip
+LABELS = dict.fromkeys((label for metric in (*SHARED, *NEWER, *CLASSIC) for label in metric.labels), "x")
 
 
 def of(release: str) -> SchedulerMetrics:
