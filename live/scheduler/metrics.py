@@ -32,7 +32,7 @@ class SchedulerMetrics(Metering):
         self.registry: CollectorRegistry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
-        self._fed: dict[Feed, list[tuple[Metric, Instrument]]] = {}
+        self._fed: dict[str, list[tuple[Metric, Instrument]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
             more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
             kind = getattr(prometheus_client, metric.kind)
