@@ -18,13 +18,15 @@ CSV = FileName(allow_dash=False)
 def importing() -> None:
     """Turn a published trace into manifests, for simulate, replay and the others.
 
-    Times of the trace are annotations of the manifests, which replay reads. What a trace does not have, such as nodes, is given beside the
-    manifests. A line on standard error says what has no place in manifests and was dropped.
+    Times of the trace are annotations of the manifests, which replay reads. What a trace does not have, such
+    as nodes, is given beside the manifests. A line on standard error says what has no place in manifests and
+    was dropped.
     """
 
 
 def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any], text: str) -> None:
-    """The command for a trace; *files*: which of its arguments and options are read, in order; *text*: its help."""
+    """The command for a trace; *files*: which of its arguments and options are read, in order; *text*: its
+    help."""
 
     def reading(output: Output, profile: str | None = None, **given: Any) -> None:
         from ..questions.importing.ask import ask
@@ -37,24 +39,35 @@ def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any]
             found = ask(name, *paths)
         if profile is not None:
             if found.configuration is None:
-                raise OptionsError(f"--profile: got {profile}, but {first} has no configuration of a scheduler")
+                raise OptionsError(
+                    f"--profile: got {profile}, but {first} has no configuration of a scheduler"
+                )
             with writing(profile) as stream:
                 write_yaml(found.configuration, stream)
 
         def line(item: Any) -> str:
             return json.dumps(item, separators=(",", ":")) + "\n"
 
-        answer(found, output, forms={
-            "json": lambda stream: stream.write(line(found.manifest)),
-            "jsonl": lambda stream: stream.writelines(map(line, found.manifest["items"])),
-        })  # fmt: skip
+        answer(
+            found,
+            output,
+            forms={
+                "json": lambda stream: stream.write(line(found.manifest)),
+                "jsonl": lambda stream: stream.writelines(map(line, found.manifest["items"])),
+            },
+        )
         for told in found.asides(output.form):
             note(told)
 
     written = output_options(
-        ("json", "jsonl", "yaml"), "json, yaml: a List; jsonl: an object a line.", default="json", what="the manifests", headers=False,
-        page=False, verbose=None,
-    )  # fmt: skip
+        ("json", "jsonl", "yaml"),
+        "json, yaml: a List; jsonl: an object a line.",
+        default="json",
+        what="the manifests",
+        headers=False,
+        page=False,
+        verbose=None,
+    )
     command: Any = reading
     for layer in reversed([*layers, written]):
         command = layer(command)
@@ -62,8 +75,13 @@ def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any]
 
 
 _trace(
-    "openb", "Alibaba's GPU trace (cluster-trace-gpu-v2023).", ("nodes", "pods"),
-    [click.argument("nodes", metavar="NODES.csv", type=CSV), click.argument("pods", metavar="PODS.csv", type=CSV)],
+    "openb",
+    "Alibaba's GPU trace (cluster-trace-gpu-v2023).",
+    ("nodes", "pods"),
+    [
+        click.argument("nodes", metavar="NODES.csv", type=CSV),
+        click.argument("pods", metavar="PODS.csv", type=CSV),
+    ],
     """Read the nodes and pods of Alibaba's openb trace and write them as one List of manifests.
 
 \b
@@ -79,9 +97,12 @@ num_gpu x min(gpu_milli, 1000); gpu_spec A|B becomes required node affinity to t
 kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
 kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
 """,
-)  # fmt: skip
+)
 _trace(
-    "simkube", "A trace of SimKube (msgpack).", ("trace",), [click.argument("trace", metavar="TRACE", type=CSV)],
+    "simkube",
+    "A trace of SimKube (msgpack).",
+    ("trace",),
+    [click.argument("trace", metavar="TRACE", type=CSV)],
     """Read a trace of SimKube, versions 1 to 3. It has no nodes: give them beside it.
 
 Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make, from the time of the event
@@ -92,12 +113,18 @@ what it is. Pods that finished in the trace run for as long as they did there. O
 kubeclassic import simkube trace.sktrace --output simkube.json
 kubeclassic replay simkube.json nodes.yaml --release 1.36
 """,
-)  # fmt: skip
+)
 _trace(
-    "simulator", "An export of kube-scheduler-simulator.", ("export",),
+    "simulator",
+    "An export of kube-scheduler-simulator.",
+    ("export",),
     [
         click.argument("export", metavar="EXPORT.json", type=CSV),
-        click.option("--profile", metavar="FILE", help="Write the scheduler's configuration there, for --profile of other commands."),
+        click.option(
+            "--profile",
+            metavar="FILE",
+            help="Write the scheduler's configuration there, for --profile of other commands.",
+        ),
     ],
     """Read an export of kube-scheduler-simulator: its objects, and its scheduler's configuration.
 
@@ -107,12 +134,16 @@ All commands read the objects of such a file as they do manifests; this one writ
 kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
 kubeclassic simulate export.json --profile profile.yaml
 """,
-)  # fmt: skip
+)
 _trace(
-    "csv", "A table of your own, with a map of its columns.", ("table", "columns"),
+    "csv",
+    "A table of your own, with a map of its columns.",
+    ("table", "columns"),
     [
         click.argument("table", metavar="TABLE.csv", type=CSV),
-        click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what."),
+        click.option(
+            "--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what."
+        ),
     ],
     """Read a CSV table of pods or nodes, whose first line has the names of the columns, with a map in YAML:
 
@@ -134,4 +165,4 @@ have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure (20
 \b
 kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json
 """,
-)  # fmt: skip
+)

@@ -26,23 +26,41 @@ if TYPE_CHECKING:
 @access_options(f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @scheduler_options
 @click.option(
-    "--for", "seconds", cls=CommonOption, type=float, metavar="SECONDS",
+    "--for",
+    "seconds",
+    cls=CommonOption,
+    type=float,
+    metavar="SECONDS",
     help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
-)  # fmt: skip
+)
 @log_option
-@click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences.")
 @click.option(
-    "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
+    "--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences."
+)
+@click.option(
+    "-o",
+    "form",
+    cls=CommonOption,
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
     help="The format of each line.",
-)  # fmt: skip
+)
 def shadow(
-    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log_form: str,
-) -> None:  # fmt: skip
-    """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the two differ, and why.
+    kubeconfig: Path | None,
+    context: str | None,
+    setup: Setup,
+    seconds: float | None,
+    shows_all: bool,
+    form: str,
+    log_form: str,
+) -> None:
+    """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the
+    two differ, and why.
 
-    Nothing is written to the cluster, and the other scheduler's decisions take effect. `equally good` is another node with the same score,
-    so only the tie-break differs. `order unknown` is no difference either: in another possible order of events, both agree. A summary
-    follows at the end.
+    Nothing is written to the cluster, and the other scheduler's decisions take effect. `equally good` is
+    another node with the same score, so only the tie-break differs. `order unknown` is no difference either:
+    in another possible order of events, both agree. A summary follows at the end.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input, or the cluster could not be read.
 
@@ -59,8 +77,14 @@ def shadow(
 
 
 async def _shadowed(
-    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
-) -> ShadowAgreement:  # fmt: skip
+    kubeconfig: Path | None,
+    context: str | None,
+    setup: Setup,
+    seconds: float | None,
+    shows_all: bool,
+    form: str,
+    log: Log,
+) -> ShadowAgreement:
     from ..api.record import plain
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
@@ -76,4 +100,6 @@ async def _shadowed(
     async with HttpTransport(access_to(kubeconfig, context)) as transport:
         setup = await settled_by_server(setup.lasting(), transport, log)
         engine = setup.spec.engine()
-        return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log)
+        return await shadowed(
+            engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log
+        )

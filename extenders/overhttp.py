@@ -72,13 +72,17 @@ class HttpPost:
 
         if self.client is None:
             self.client = _client(self.config)
-        where, parts = f'Post "{without_user(url)}":', urlsplit(url)
+        where = f'Post "{without_user(url)}":'
+        parts = urlsplit(url)
         if parts.scheme.lower() not in PORTS:
             raise PostError(f'{where} unsupported protocol scheme "{parts.scheme.lower()}"')
-        deadline, tls = time.monotonic() + timeout, self.config.tls
+        deadline = time.monotonic() + timeout
+        tls = self.config.tls
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
         try:
-            with self.client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
+            with self.client.stream(
+                "POST", url, content=body, timeout=timeout, extensions=extensions
+            ) as response:
                 reply = bytearray()
                 try:
                     for part in response.iter_bytes():
@@ -91,8 +95,10 @@ class HttpPost:
                     raise PostError(BODY_TIMEOUT) from None
                 return PostReply(response.status_code, bytes(reply))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            # Where Go's net/http has words of its own, they are these: they stand in conditions and events of pods.
-            text, cause = str(error), error.__context__
+            # Where Go's net/http has words of its own, they are these: they stand in conditions and events of
+            # pods.
+            text = str(error)
+            cause = error.__context__
             while cause is not None and not (isinstance(cause, OSError) and cause.strerror):
                 cause = cause.__context__
             if isinstance(error, httpx.TimeoutException):
@@ -114,7 +120,8 @@ class HttpPost:
 
 
 def http_post(config: ExtenderConfig) -> HttpPost:
-    """How the extender of *config* is reached. Raises :class:`MissingExtra`, and :class:`TlsError` for its certificates."""
+    """How the extender of *config* is reached. Raises :class:`MissingExtra`, and :class:`TlsError` for its
+    certificates."""
     return HttpPost(config, _client(config))
 
 
@@ -122,29 +129,39 @@ def _client(config: ExtenderConfig) -> httpx.Client:
     try:
         import httpx
     except ImportError:
-        raise MissingExtra("extenders: the package httpx is not installed: pip install 'kubeclassic[extenders]'") from None
+        raise MissingExtra(
+            "extenders: the package httpx is not installed: pip install 'kubeclassic[extenders]'"
+        ) from None
     # How certificates are checked, and which one is shown; True: by the system's authorities.
     tls = config.tls or TlsConfig()
     has_ca = bool(tls.ca_file or tls.ca_data)
     # Upstream: with enableHttps and no authority the certificate is not checked.
     insecure = tls.insecure or (config.enable_https and not has_ca)
     if insecure and has_ca:
-        raise TlsError(f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed")
+        raise TlsError(
+            f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed"
+        )
     try:
         cadata = tls.ca_data.decode("ascii") if tls.ca_data else None
         context = ssl.create_default_context(cafile=None if cadata else tls.ca_file or None, cadata=cadata)
         if insecure:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
         if tls.cert_file or tls.cert_data:
             # Data win over files. A temporary folder is for its owner alone.
             with TemporaryDirectory() as folder:
                 pair = []
-                for name, data, file in (("cert", tls.cert_data, tls.cert_file), ("key", tls.key_data, tls.key_file)):
+                for name, data, file in (
+                    ("cert", tls.cert_data, tls.cert_file),
+                    ("key", tls.key_data, tls.key_file),
+                ):
                     if data:
                         file = str(Path(folder, name))
                         Path(file).write_bytes(data)
                     pair.append(file)
                 context.load_cert_chain(pair[0], pair[1] or None)
     except (OSError, ValueError) as error:
-        raise TlsError(f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
+        raise TlsError(
+            f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}"
+        ) from None
     return httpx.Client(verify=context, headers=HEADERS, follow_redirects=True)

@@ -46,7 +46,8 @@ def test_it_is_well_formed(committed: Any) -> None:
 
 
 def test_it_says_what_is_committed(committed: Any, executed: Any) -> None:
-    """A run gives the committed outputs, the texts and the words of the pictures alike; tests.support.notebooks writes them."""
+    """A run gives the committed outputs, the texts and the words of the pictures alike;
+    tests.support.notebooks writes them."""
     assert notebooks.texts(executed) == notebooks.texts(committed)
     assert notebooks.words(executed) == notebooks.words(committed)
 

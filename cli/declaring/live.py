@@ -1,4 +1,5 @@
-"""What live commands share: where they find the API server, the form of their log lines, and flags that kube-scheduler has, too."""
+"""What live commands share: where they find the API server, the form of their log lines, and flags that
+kube-scheduler has, too."""
 
 from __future__ import annotations
 
@@ -30,9 +31,13 @@ def access_options(
 def log_option(function: F) -> F:
     """``--logging-format`` of a command that has not kube-scheduler's flags."""
     return click.option(
-        "--logging-format", "log_form", type=click.Choice(FORMS), default=TEXT_LINES, show_default=True,
+        "--logging-format",
+        "log_form",
+        type=click.Choice(FORMS),
+        default=TEXT_LINES,
+        show_default=True,
         help="The form of log lines on standard error: text as kube-scheduler's, or JSON.",
-    )(function)  # fmt: skip
+    )(function)
 
 
 def log_of(form: str, level: int = 0) -> Log:
@@ -41,22 +46,33 @@ def log_of(form: str, level: int = 0) -> Log:
 
 
 def kube_scheduler_flags(function: F) -> F:
-    """Give *function* the flags of the table as options that keep the text that was typed; it gets them by their names."""
+    """Give *function* the flags of the table as options that keep the text that was typed; it gets them by
+    their names."""
 
     def refused(context: click.Context, option: click.Parameter, value: str | None) -> None:
         if value is not None:
             name = str(option.name).replace("_", "-")
-            raise KubeclassicError(f"--{name}: got a flag of kube-scheduler that kubeclassic does not have; {REFUSED[name]}")
+            raise KubeclassicError(
+                f"--{name}: got a flag of kube-scheduler that kubeclassic does not have; {REFUSED[name]}"
+            )
 
     def plain(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
         return None if value is None else value.removeprefix("=")  # ``-v=4``, as Go's flags are written
 
     for name in REFUSED:
-        function = click.option(f"--{name}", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=refused)(function)
+        function = click.option(
+            f"--{name}", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=refused
+        )(function)
     for flag in reversed(tuple(FLAGS.values())):
         more = ("-v",) if flag.name == "v" else (f"--{flag.other_name}",) if flag.other_name else ()
         switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
         function = click.option(
-            f"--{flag.name}", *more, f"flag_{flag.name}".replace("-", "_"), metavar=flag.kind, help=flag.help, callback=plain, **switch
+            f"--{flag.name}",
+            *more,
+            f"flag_{flag.name}".replace("-", "_"),
+            metavar=flag.kind,
+            help=flag.help,
+            callback=plain,
+            **switch,
         )(function)
     return function

@@ -21,12 +21,39 @@ from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
 
 Feed = Literal[
-    "attempt", "attempt time", "end to end", "algorithm", "predicates", "priorities", "preemption", "binding", "operation",
-    "preemptions", "victims", "pending", "scheduled tries", "scheduled time", "point", "incoming", "cache", "tasks", "reason",
-    "permit", "volume", "volume error", "leader", "request", "request time", "build", "gate", "background", "background time",
+    "attempt",
+    "attempt time",
+    "end to end",
+    "algorithm",
+    "predicates",
+    "priorities",
+    "preemption",
+    "binding",
+    "operation",
+    "preemptions",
+    "victims",
+    "pending",
+    "scheduled tries",
+    "scheduled time",
+    "point",
+    "incoming",
+    "cache",
+    "tasks",
+    "reason",
+    "permit",
+    "volume",
+    "volume error",
+    "leader",
+    "request",
+    "request time",
+    "build",
+    "gate",
+    "background",
+    "background time",
     "dropped event",
-]  # fmt: skip
+]
 """What is measured."""
+
 
 @attrs.frozen
 class Metric:
@@ -55,14 +82,18 @@ def powers(start: float, factor: float, count: int) -> tuple[float, ...]:
 
 
 def metrics_of(table: str) -> tuple[Metric, ...]:
-    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Buckets may be start, factor and count."""
-    found, lines = [], [line.strip() for line in table.strip().splitlines()]
+    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Buckets may be
+    start, factor and count."""
+    found = []
+    lines = [line.strip() for line in table.strip().splitlines()]
     for line, text in zip(lines[::2], lines[1::2], strict=True):
         name, kind, feed, labels, more = map(str.strip, line.split("|"))
         words = more.split()
         numbers = [float(word) for word in words] if more[:1].isdigit() else []
         buckets = powers(numbers[0], numbers[1], int(numbers[2])) if len(numbers) == 3 else tuple(numbers)
-        found.append(Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if numbers else tuple(words)))
+        found.append(
+            Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if numbers else tuple(words))
+        )
     return tuple(found)
 
 
@@ -150,16 +181,19 @@ scheduler_volume_scheduling_duration_seconds | Histogram | volume | operation | 
 
 
 _OPERATIONS: Mapping[str, Feed] = {
-    "predicate_evaluation": "predicates", "priority_evaluation": "priorities", "preemption_evaluation": "preemption",
+    "predicate_evaluation": "predicates",
+    "priority_evaluation": "priorities",
+    "preemption_evaluation": "preemption",
     "binding": "binding",
-}  # fmt: skip
+}
 _EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_evaluation"}
 _MOST_ATTEMPTS = 15
 
 
 @attrs.define(eq=False)
 class Metering:
-    """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in them, are measured here."""
+    """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in
+    them, are measured here."""
 
     _profile: str = ""
     """The schedulerName of the pod that is being tried."""
@@ -171,7 +205,7 @@ class Metering:
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*; here nothing is."""
 
-    # --- a cycle ----------------------------------------------------------------------------------------------------
+    # --- a cycle --------------------------------------------------------------------------------------------
 
     def began(self, item: QueuedPod) -> None:
         """A cycle begins."""
@@ -182,7 +216,8 @@ class Metering:
     def phase_ended(self, part: Phase, status: str) -> None:
         """A part of the cycle ended."""
         now = time.perf_counter()
-        seconds, self._since = now - self._since, now
+        seconds = now - self._since
+        self._since = now
         is_refused = self._parts.get(Phase.PRE_FILTER, SUCCESS) != SUCCESS
         self._parts[part] = status
         if part is Phase.SCOREBOARD:
@@ -208,7 +243,8 @@ class Metering:
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
         # The decision says which part ended the cycle, if no part said so itself.
-        parts, took = self._parts, time.perf_counter() - self._since
+        parts = self._parts
+        took = time.perf_counter() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
             self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
@@ -217,7 +253,8 @@ class Metering:
         elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
-            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their own, not among the operations.
+            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their
+            # own, not among the operations.
             self.feed("priorities", took)
         if decision.host is not None:
             self.feed("algorithm", seconds)
@@ -233,7 +270,7 @@ class Metering:
         if plan.node is not None:
             self.feed("victims", len(plan.victims))
 
-    # --- its binding ------------------------------------------------------------------------------------------------
+    # --- its binding ----------------------------------------------------------------------------------------
 
     def bound(self, item: QueuedPod, now: float, began: float, asked: float) -> None:
         """A pod was bound *now*; its attempt *began*, and the request was *asked*, at these times."""
@@ -246,5 +283,6 @@ class Metering:
             self.feed("scheduled time", now - item.entered / SECOND, attempts=attempts)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
-        """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""
+        """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds*
+        after its attempt began."""
         self._attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)

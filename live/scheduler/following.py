@@ -20,7 +20,8 @@ STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 1
 
 
 async def follow(informers: Informers, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Let *informers* tell their handler of the cluster, and *run* go on once every kind was listed, until one of them fails."""
+    """Let *informers* tell their handler of the cluster, and *run* go on once every kind was listed, until
+    one of them fails."""
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())
@@ -30,9 +31,13 @@ async def follow(informers: Informers, run: Callable[[], Coroutine[Any, Any, Non
         raise failed.exceptions[0] from None
 
 
-async def unless(end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = "") -> T | None:
-    """What *work* answers; None if *end* was set before. *wait* is said to *log* if it takes more than :data:`PATIENCE`."""
-    task, ended = asyncio.create_task(work), asyncio.create_task(end.wait())
+async def unless(
+    end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = ""
+) -> T | None:
+    """What *work* answers; None if *end* was set before. *wait* is said to *log* if it takes more than
+    :data:`PATIENCE`."""
+    task = asyncio.create_task(work)
+    ended = asyncio.create_task(end.wait())
     try:
         done, _ = await asyncio.wait((task, ended), timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         if not done and log is not None and wait:
@@ -47,7 +52,9 @@ async def unless(end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | No
 
 def end_at_signals() -> tuple[asyncio.Event, list[int]]:
     """An event that is set by the first signal, and which one that was; the second one interrupts."""
-    end, loop, ended_by = asyncio.Event(), asyncio.get_running_loop(), list[int]()
+    end = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    ended_by = list[int]()
 
     def stop(number: int) -> None:
         ended_by.append(number)

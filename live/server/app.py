@@ -1,4 +1,5 @@
-"""The extender server: its paths, as an ASGI application, and its life, on the cluster of files or on one that it follows."""
+"""The extender server: its paths, as an ASGI application, and its life, on the cluster of files or on one
+that it follows."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class ExtenderApp:
     cluster: ServedCluster
     limits: ServerLimits = attrs.Factory(ServerLimits)
     write_binding: Callable[[BindingArgs], Awaitable[str | None]] | None = None
-    """Writes a binding to an API server and answers its error, or None; without it bindings are kept in the server's cluster alone."""
+    """Writes a binding to an API server and answers its error, or None; without it bindings are kept in the
+    server's cluster alone."""
     is_ready: bool = True
     """The cluster is complete."""
     informers: Informers | None = None
@@ -59,18 +61,32 @@ class ExtenderApp:
     _router: Router = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.cluster.verbs.items()]
+        asked = [
+            Route(f"/{verb}", self._asking(answer), methods=["POST"])
+            for verb, answer in self.cluster.verbs.items()
+        ]
         told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
-        self.gate = ConnectionGuard(self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log)
-        cluster, show = self.cluster, self.metrics.show
+        self.gate = ConnectionGuard(
+            self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log
+        )
+        cluster = self.cluster
+        show = self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: cluster.object_count)
-        show("seconds_behind", "Seconds for which the API server could not be followed.", lambda: self.seconds_behind)
+        show(
+            "seconds_behind",
+            "Seconds for which the API server could not be followed.",
+            lambda: self.seconds_behind,
+        )
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
-        show("questions_waiting", "Questions that wait for the engine, and the one that it answers.", lambda: self.worker.waiting)
+        show(
+            "questions_waiting",
+            "Questions that wait for the engine, and the one that it answers.",
+            lambda: self.worker.waiting,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -81,14 +97,18 @@ class ExtenderApp:
 
         async def sending(message: Message) -> None:
             if behind and message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())]}
+                message = {
+                    **message,
+                    "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())],
+                }
             await send(message)
 
         # With an "app" the router raises what it refuses, and the guard answers it.
         await self._router({**scope, "app": self}, receive, sending)
 
     def _behind(self) -> int:
-        """For how many seconds the API server could not be followed; 0 where that is no longer than is tolerated."""
+        """For how many seconds the API server could not be followed; 0 where that is no longer than is
+        tolerated."""
         seconds = self.seconds_behind
         return int(seconds) if seconds >= TOLERATED else 0
 
@@ -97,7 +117,7 @@ class ExtenderApp:
         """For how long the API server could not be followed, so that the cluster is as it was then; 0: it is."""
         return 0.0 if self.informers is None else self.informers.seconds_behind
 
-    # --- the calls of a scheduler -----------------------------------------------------------------------------------
+    # --- the calls of a scheduler ---------------------------------------------------------------------------
 
     def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -115,7 +135,9 @@ class ExtenderApp:
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
         self._check_ready()
         async with self.gate.entered_with_body(request) as body:
-            wanted, error = await self._ask(lambda: self.cluster.checked_binding(body, checks=self.write_binding is None))
+            wanted, error = await self._ask(
+                lambda: self.cluster.checked_binding(body, checks=self.write_binding is None)
+            )
             if error is None and self.write_binding is not None:
                 error = await self.write_binding(wanted)
             if error is None:
@@ -124,16 +146,23 @@ class ExtenderApp:
 
     def _check_ready(self) -> None:
         if not self.is_ready:
-            raise RequestError("server", "a question before the cluster is complete", "one after /readyz says ok", UNAVAILABLE)
+            raise RequestError(
+                "server",
+                "a question before the cluster is complete",
+                "one after /readyz says ok",
+                UNAVAILABLE,
+            )
 
     async def _ask(self, function: Callable[..., T], *arguments: object) -> T:
         try:
             async with asyncio.timeout(self.limits.seconds):
                 return await self.worker.ask(function, *arguments)
         except TimeoutError:
-            raise RequestError("server", f"no answer in {self.limits.seconds:g} seconds", "a quieter moment", TOO_MANY) from None
+            raise RequestError(
+                "server", f"no answer in {self.limits.seconds:g} seconds", "a quieter moment", TOO_MANY
+            ) from None
 
-    # --- the server itself ------------------------------------------------------------------------------------------
+    # --- the server itself ----------------------------------------------------------------------------------
 
     async def live(self, request: Request) -> Response:
         """Whether the server answers."""
@@ -151,12 +180,16 @@ class ExtenderApp:
         """The metrics."""
         return Response(self.metrics.text(), media_type=METRICS_TYPE)
 
-    # --- an API server ----------------------------------------------------------------------------------------------
+    # --- an API server --------------------------------------------------------------------------------------
 
     async def follow(self, transport: Transport, on_complete: Callable[[], None] = lambda: None) -> None:
-        """Let the cluster follow the API server at the end of *transport*, and write bindings there, until this is cancelled."""
+        """Let the cluster follow the API server at the end of *transport*, and write bindings there, until
+        this is cancelled."""
         engine = self.cluster.engine
-        self.is_ready, self.informers = False, informers_of(engine.release, engine.gates, transport, self, self.log.again)
+        self.is_ready, self.informers = (
+            False,
+            informers_of(engine.release, engine.gates, transport, self, self.log.again),
+        )
 
         async def write_binding(wanted: BindingArgs) -> str | None:
             body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
@@ -175,7 +208,9 @@ class ExtenderApp:
                 await asyncio.sleep(LOOK)
                 behind = self.seconds_behind
                 if before < TOLERATED <= behind:
-                    self.log.warning(f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails")
+                    self.log.warning(
+                        f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails"
+                    )
                 elif behind < TOLERATED <= before:
                     self.log.warning(f"the API server answers again, after {before:.0f} s")
                 before = behind
@@ -206,8 +241,11 @@ def _json(body: bytes) -> Response:
     return Response(body, media_type=JSON, headers=SAFE)
 
 
-async def serve_cluster(cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log) -> int:
-    """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server there."""
+async def serve_cluster(
+    cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log
+) -> int:
+    """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server
+    there."""
     app = ExtenderApp(cluster=cluster, limits=limits, is_ready=access is None, log=log)
     end, ended_by = end_at_signals()
 

@@ -1,4 +1,5 @@
-"""The cluster that a server decides on, and the verbs of an extender: from the body of a request to the body of its answer.
+"""The cluster that a server decides on, and the verbs of an extender: from the body of a request to the body
+of its answer.
 
 The cluster follows events, those of an API server too; given nodes can stand in for its own.
 """
@@ -47,7 +48,8 @@ CONFLICT = 409
 
 @attrs.define(eq=False)
 class ServedCluster(SchedulingState):
-    """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own it.
+    """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own
+    it.
 
     *defaults*: pods and nodes of requests get the defaults of the API server.
     """
@@ -80,10 +82,11 @@ class ServedCluster(SchedulingState):
         listed = sum(len(getattr(self.listings, name)) for name in LISTED.values())
         return self.engine.node_count + len(self.router.pods) + listed + len(self._classes)
 
-    # --- events -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is another pod."""
+        """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is
+        another pod."""
         if isinstance(item, PriorityClass):
             self._classes[item.key] = item
         elif isinstance(item, Node):
@@ -102,14 +105,20 @@ class ServedCluster(SchedulingState):
             self._given.pop(item.name, None)
         self.router.delete(item)
 
-    # --- what a request names ---------------------------------------------------------------------------------------
+    # --- what a request names -------------------------------------------------------------------------------
 
     def completed(self, pod: Pod) -> Pod:
-        """The pod of a request with defaults and its priority, as the API server would have it; it is remembered, not added."""
+        """The pod of a request with defaults and its priority, as the API server would have it; it is
+        remembered, not added."""
         if self.defaults:
             admitted = admit([with_defaults(pod)], self._classes.values())
             if admitted.refused:
-                raise RequestError("Pod", f"a pod that the API server would refuse ({admitted.refused[0][1]})", "another", UNPROCESSABLE)
+                raise RequestError(
+                    "Pod",
+                    f"a pod that the API server would refuse ({admitted.refused[0][1]})",
+                    "another",
+                    UNPROCESSABLE,
+                )
             pod = next(found for found in admitted.objects if isinstance(found, Pod))
         while len(self._asked) >= MOST_ASKED:
             del self._asked[next(iter(self._asked))]
@@ -121,7 +130,8 @@ class ServedCluster(SchedulingState):
         return self._given[name][1] if name in self._given else self.engine.node(name)
 
     def rows(self, asked: NodesAsked) -> Rows:
-        """The rows of the nodes *asked* for, which are as they were given. Raises :class:`RequestError` for an unknown one."""
+        """The rows of the nodes *asked* for, which are as they were given. Raises :class:`RequestError` for
+        an unknown one."""
         read: dict[str, tuple[Mapping[str, Any], Node]] = {}
         for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=False)):
             # What is as it was in the last request is not read again.
@@ -153,7 +163,9 @@ class ServedCluster(SchedulingState):
         if not is_known.all():
             i = int((~is_known).argmax())
             got = f'"{asked.names[i][:200]}", which the cluster does not have'
-            raise RequestError(f"{asked.field}[{i}]", got, f"one of its {self.engine.node_count} nodes", UNPROCESSABLE)
+            raise RequestError(
+                f"{asked.field}[{i}]", got, f"one of its {self.engine.node_count} nodes", UNPROCESSABLE
+            )
         return found
 
     def bindable(self, key: str, uid: str) -> Pod:
@@ -164,9 +176,11 @@ class ServedCluster(SchedulingState):
                 return pod
         if known is not None:
             raise RequestError("PodUID", f'"{uid}"', f'"{known.uid}", which {key} has', CONFLICT)
-        raise RequestError("PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE)
+        raise RequestError(
+            "PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE
+        )
 
-    # --- the verbs of an extender ----------------------------------------------------------------------------------
+    # --- the verbs of an extender ---------------------------------------------------------------------------
 
     @property
     def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
@@ -175,7 +189,8 @@ class ServedCluster(SchedulingState):
 
     @contextmanager
     def filtered(self, pod: Pod) -> Iterator[tuple[Any, Details]]:
-        """A context with a cycle for *pod* after its filter step; nothing of it stays. Raises :class:`CannotDecide`."""
+        """A context with a cycle for *pod* after its filter step; nothing of it stays. Raises
+        :class:`CannotDecide`."""
         flow = self.engine.flow
         with self.engine.preserving_state(pod):
             if (refused := flow.pre_check(pod)) is not None:
@@ -199,8 +214,12 @@ class ServedCluster(SchedulingState):
                 fits, unresolvable, texts = _judged(self.engine, details, rows)
         except CannotDecide as error:
             return compact_json(filter_result(asked, error=str(error)))
-        names, failed = asked.names, np.flatnonzero(~fits)
-        why, lasting = ({names[at]: texts[at] for at in found.tolist()} for found in (failed, failed[unresolvable[failed]]))
+        names = asked.names
+        failed = np.flatnonzero(~fits)
+        why, lasting = (
+            {names[at]: texts[at] for at in found.tolist()}
+            for found in (failed, failed[unresolvable[failed]])
+        )
         return compact_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
 
     def prioritize(self, body: bytes) -> bytes:
@@ -215,11 +234,16 @@ class ServedCluster(SchedulingState):
                 scores = scaled(self.engine.flow.score(cycle, rows).totals).tolist()
         except (CannotDecide, ScoreError) as error:
             # The answer of this verb has no field for an error; a scheduler goes on without these scores.
-            raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
-        return compact_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
+            raise RequestError(
+                "Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE
+            ) from None
+        return compact_json(
+            [{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)]
+        )
 
     def preempt(self, body: bytes) -> bytes:
-        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
+        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's
+        own rules want them gone."""
         pod, asked, victims = preemption_args(body)
         rows = self.rows(asked)
         pod = self.completed(pod)
@@ -234,7 +258,9 @@ class ServedCluster(SchedulingState):
                     wanted = {uid for uids in victims.values() for uid in uids}
                     candidates = self.engine.flow.victims(cycle, rows, unresolvable, wanted)
         except CannotDecide as error:
-            raise RequestError("Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE) from None
+            raise RequestError(
+                "Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE
+            ) from None
         unknown = {}
         for name, uids in victims.items():
             there = {pod.uid for pod in self.engine.pods_on(name)}
@@ -265,10 +291,15 @@ def _is_same(own: Node | None, node: Node) -> bool:
     """Whether the cluster's *own* node is as the given one, but for its version and the like."""
     if own is None:
         return False
-    return own.spec == node.spec and own.status == node.status and own.labels == node.labels and own.annotations == node.annotations
+    return (
+        own.spec == node.spec
+        and own.status == node.status
+        and own.labels == node.labels
+        and own.annotations == node.annotations
+    )
 
 
-# --- verbs ----------------------------------------------------------------------------------------------------------
+# --- verbs --------------------------------------------------------------------------------------------------
 
 MAX_EXTENDER_PRIORITY = 10
 """The highest score that an extender gives. Upstream: MaxExtenderPriority."""
@@ -281,7 +312,8 @@ class CannotDecide(KubeclassicError):
 
 
 def scaled(totals: Scores) -> Ints:
-    """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in proportion, rounded down.
+    """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in
+    proportion, rounded down.
 
     So 10 has who has the highest total, and no other. Where all totals are equal each gets 10.
 
@@ -290,23 +322,29 @@ def scaled(totals: Scores) -> Ints:
     """
     if not len(totals):
         return totals
-    low, high = int(totals.min()), int(totals.max())
+    low = int(totals.min())
+    high = int(totals.max())
     if low == high:
         return np.full(len(totals), MAX_EXTENDER_PRIORITY, np.int64)
     # In Python's numbers: a weight of a Policy may be so large that ten times a total is none of 64 bits.
-    return np.array([(total - low) * MAX_EXTENDER_PRIORITY // (high - low) for total in totals.tolist()], np.int64)
+    return np.array(
+        [(total - low) * MAX_EXTENDER_PRIORITY // (high - low) for total in totals.tolist()], np.int64
+    )
 
 
 def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
-    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not fit, empty where they do."""
+    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not
+    fit, empty where they do."""
     if details.search is None:
         refusal = details.refusal(engine.flow.node_list()[0])
         is_final = refusal is not None and refusal.code != UNSCHEDULABLE
         why = "" if refusal is None else ", ".join(refusal.reasons)
         return np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [why] * len(rows)
     verdict = details.search.verdict
-    texts, outside = [""] * len(rows), np.isin(rows, details.outside)
-    fits, unresolvable = verdict.fits[rows] & ~outside, verdict.unresolvable()[rows] | outside
+    texts = [""] * len(rows)
+    outside = np.isin(rows, details.outside)
+    fits = verdict.fits[rows] & ~outside
+    unresolvable = verdict.unresolvable()[rows] | outside
     failed = np.flatnonzero(~fits & ~outside)
     # Upstream: an error of a predicate on any node ends the cycle.
     for row in rows[failed].tolist() if verdict.has_errors else ():
@@ -331,7 +369,9 @@ def _texts(verdict: Verdict, rows: Rows) -> list[str]:
         codes = failures.codes[rows]
         keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    shared = [", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()]
+    shared = [
+        ", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()
+    ]
     texts = [shared[i] for i in which.reshape(-1).tolist()]
     for at, row in enumerate(rows.tolist() if verdict.place else ()):
         if row in verdict.place:  # With nominated pods a node has findings of its own.

@@ -1,4 +1,5 @@
-"""The flags of ``kubeclassic run`` that no other command has: what they take, and what is said of those that there are not."""
+"""The flags of ``kubeclassic run`` that no other command has: what they take, and what is said of those that
+there are not."""
 
 from __future__ import annotations
 
@@ -6,7 +7,11 @@ from collections.abc import Mapping
 
 import attrs
 
-TEXT, BOOL, WHOLE, NUMBER, DURATION = "TEXT", "BOOL", "N", "NUMBER", "DURATION"
+TEXT = "TEXT"
+BOOL = "BOOL"
+WHOLE = "N"
+NUMBER = "NUMBER"
+DURATION = "DURATION"
 
 
 @attrs.frozen
@@ -43,7 +48,12 @@ pod-max-in-unschedulable-pods-duration DURATION After this time a pod that fits 
 """
 """A flag a line: its name, perhaps an older one, the kind of its values, and its help."""
 ROWS = [line.split(maxsplit=2) for line in TABLE.strip().splitlines()]
-FLAGS = {flag.name: flag for flag in (Flag(names.partition("/")[0], kind, text, names.partition("/")[2]) for names, kind, text in ROWS)}
+FLAGS = {
+    flag.name: flag
+    for flag in (
+        Flag(names.partition("/")[0], kind, text, names.partition("/")[2]) for names, kind, text in ROWS
+    )
+}
 """Those that no other command has, by name."""
 PARKED = "pod-max-in-unschedulable-pods-duration"
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
@@ -55,6 +65,9 @@ REFUSED: Mapping[str, str] = {
     "client-ca-file": "put a proxy before the port, and keep the address on the loopback",
     "use-legacy-policy-config": "--policy-config-file alone is enough",
     "emulated-version": "--release names the release that is meant",
-    **dict.fromkeys(("authentication-kubeconfig", "authorization-kubeconfig"), "leave it out: callers are not asked who they are"),
+    **dict.fromkeys(
+        ("authentication-kubeconfig", "authorization-kubeconfig"),
+        "leave it out: callers are not asked who they are",
+    ),
 }
 """Flag of kube-scheduler that there is not here -> what to do instead."""

@@ -14,7 +14,15 @@ def ints(*values):
 class TestNodesToFind:
     @pytest.mark.parametrize(
         ("nodes", "percentage", "found"),
-        [(99, 10, 99), (1000, 0, 1000), (1000, -1, 1000), (1000, 100, 1000), (1000, 5, 100), (1000, 50, 500), (1001, 33, 330)],
+        [
+            (99, 10, 99),
+            (1000, 0, 1000),
+            (1000, -1, 1000),
+            (1000, 100, 1000),
+            (1000, 5, 100),
+            (1000, 50, 500),
+            (1001, 33, 330),
+        ],
     )
     def test_fixed_share(self, nodes, percentage, found):
         """A percentage of the nodes, at least 100; 0 is all of them."""
@@ -22,7 +30,16 @@ class TestNodesToFind:
 
     @pytest.mark.parametrize(
         ("nodes", "percentage", "found"),
-        [(99, 10, 99), (100, 0, 100), (1000, 0, 420), (5000, 0, 500), (6000, 0, 300), (1000, 100, 1000), (1000, 50, 500), (1000, -3, 420)],
+        [
+            (99, 10, 99),
+            (100, 0, 100),
+            (1000, 0, 420),
+            (5000, 0, 500),
+            (6000, 0, 300),
+            (1000, 100, 1000),
+            (1000, 50, 500),
+            (1000, -3, 420),
+        ],
     )
     def test_adaptive_share(self, nodes, percentage, found):
         """0 looks at a share that falls from 50 to 5 percent as the cluster grows."""
@@ -32,7 +49,12 @@ class TestNodesToFind:
 class TestPickHost:
     def test_round_robin(self):
         """Equals take turns, and the counter moves each time."""
-        assert [cells.round_robin(3, times) for times in range(4)] == [(0, True), (1, True), (2, True), (0, True)]
+        assert [cells.round_robin(3, times) for times in range(4)] == [
+            (0, True),
+            (1, True),
+            (2, True),
+            (0, True),
+        ]
 
     def test_a_single_best_moves_the_counter_too(self):
         """A single best node is taken whatever the counter says, and moves it."""
@@ -61,7 +83,11 @@ class TestRatioMean:
 
     def test_rounded_over_positive_scores(self):
         """7 and 8 make 8; a resource that scores 0 does not count at all."""
-        assert cells.rounded_mean_of_positive(np.array([[7, 0, 0], [8, 8, 0]]), ints(1, 1)).tolist() == [8, 8, 0]
+        assert cells.rounded_mean_of_positive(np.array([[7, 0, 0], [8, 8, 0]]), ints(1, 1)).tolist() == [
+            8,
+            8,
+            0,
+        ]
 
     def test_weights(self):
         """Resources count by weight, also where negative weights make the sum of weights 0."""

@@ -19,7 +19,8 @@ def registry(version, **gates):
 
 class TestParseGates:
     def test_several(self):
-        """Blanks around names and values do not matter, nor do empty parts; every spelling of Go's ParseBool is read."""
+        """Blanks around names and values do not matter, nor do empty parts; every spelling of Go's ParseBool
+        is read."""
         assert parse_gates("A=true, B = F,,C=1") == {"A": True, "B": False, "C": True}
 
     @pytest.mark.parametrize(
@@ -42,7 +43,10 @@ class TestResolvedGates:
         assert set(gates) == set(LAST.gates)
         assert {name for name, on in gates.items() if on != LAST.gates[name].default} == {"PodOverhead"}
 
-    @pytest.mark.parametrize(("version", "gate"), [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")])
+    @pytest.mark.parametrize(
+        ("version", "gate"),
+        [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")],
+    )
     def test_unknown(self, version, gate):
         """A gate of another release, or of none, is refused."""
         with pytest.raises(PolicyError, match=f"^unrecognized feature gate: {gate}$"):
@@ -51,7 +55,9 @@ class TestResolvedGates:
     def test_locked(self):
         """A locked gate may be set to its default only."""
         assert resolved_gates(LAST, {"PodPriority": True})["PodPriority"]
-        with pytest.raises(PolicyError, match=r"^cannot set feature gate PodPriority to false, feature is locked to true$"):
+        with pytest.raises(
+            PolicyError, match=r"^cannot set feature gate PodPriority to false, feature is locked to true$"
+        ):
             resolved_gates(LAST, {"PodPriority": False})
 
     def test_all_alpha(self):
@@ -67,7 +73,12 @@ class TestNames:
         """Without TaintNodesByCondition conditions are asked directly, and unschedulable nodes with them."""
         names = [rule.name for rule in resolve(LAST, gates={"TaintNodesByCondition": False}).predicates]
         assert names[0] == "CheckNodeCondition"
-        assert names[-4:] == ["CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure", "MatchInterPodAffinity"]
+        assert names[-4:] == [
+            "CheckNodeMemoryPressure",
+            "CheckNodePIDPressure",
+            "CheckNodeDiskPressure",
+            "MatchInterPodAffinity",
+        ]
         assert "CheckNodeUnschedulable" not in names
 
     @pytest.mark.parametrize(("version", "added"), [("1.12", False), ("1.13", True), ("1.16", True)])
@@ -82,8 +93,13 @@ class TestNames:
         """EvenPodsSpread brings a predicate and a priority, to both providers."""
         for provider in ("DefaultProvider", "ClusterAutoscalerProvider"):
             algorithm = resolve(LAST, gates={"EvenPodsSpread": True}, provider=provider)
-            assert [rule.name for rule in algorithm.predicates][-2:] == ["EvenPodsSpread", "MatchInterPodAffinity"]
-            assert ("EvenPodsSpreadPriority", 1) in [(rule.name, weight) for rule, weight in algorithm.priorities]
+            assert [rule.name for rule in algorithm.predicates][-2:] == [
+                "EvenPodsSpread",
+                "MatchInterPodAffinity",
+            ]
+            assert ("EvenPodsSpreadPriority", 1) in [
+                (rule.name, weight) for rule, weight in algorithm.priorities
+            ]
 
     def test_cluster_autoscaler_provider(self):
         """ClusterAutoscalerProvider fills nodes up instead of spreading."""

@@ -43,13 +43,21 @@ class TestPredicates:
 
     def test_argument_replaces_a_mandatory_predicate(self):
         """A mandatory predicate can be replaced, not left out."""
-        found = {rule.name: rule for rule in of(predicates=[{"name": "PodToleratesNodeTaints", "argument": PRESENCE}]).predicates}
+        found = {
+            rule.name: rule
+            for rule in of(predicates=[{"name": "PodToleratesNodeTaints", "argument": PRESENCE}]).predicates
+        }
         assert found["PodToleratesNodeTaints"] is not CATALOGUE.predicates["PodToleratesNodeTaints"]
 
     def test_a_name_made_by_an_argument_may_be_named_again(self):
         """What one entry registered, a later entry without argument finds."""
         assert "CheckServiceAffinity" in predicates(
-            of(predicates=[{"name": "CheckServiceAffinity", "argument": AFFINITY}, {"name": "CheckServiceAffinity"}])
+            of(
+                predicates=[
+                    {"name": "CheckServiceAffinity", "argument": AFFINITY},
+                    {"name": "CheckServiceAffinity"},
+                ]
+            )
         )
 
     def test_one_configuration_does_not_leak_into_the_next(self):
@@ -60,27 +68,39 @@ class TestPredicates:
 
 class TestPriorities:
     def test_bad_shape_is_found_late(self):
-        """A shape is looked at when all names are known and the weight of affinity is right; one that is replaced, never."""
+        """A shape is looked at when all names are known and the weight of affinity is right; one that is
+        replaced, never."""
         bad = {"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": {"shape": []}}}
         text = "invalid RequestedToCapacityRatioPriority arguments: at least one point must be specified"
         assert refusal(priorities=[bad]) == text
         assert "type not found" in refusal(priorities=[bad, {"name": "Nope", "weight": 1}])
-        assert "hardPodAffinitySymmetricWeight" in refusal(priorities=[bad], hardPodAffinitySymmetricWeight=101)
-        good = {"name": "Ratio", "weight": 2, "argument": {"labelPreference": {"label": "ssd", "presence": True}}}
+        assert "hardPodAffinitySymmetricWeight" in refusal(
+            priorities=[bad], hardPodAffinitySymmetricWeight=101
+        )
+        good = {
+            "name": "Ratio",
+            "weight": 2,
+            "argument": {"labelPreference": {"label": "ssd", "presence": True}},
+        }
         assert priorities(of(priorities=[bad, good])) == {"Ratio": 2}
 
 
 class TestTheRest:
     def test_order_of_refusals(self):
         """Validation comes before predicates, these before priorities."""
-        predicate_entry, priority_entry = {"name": "Nope"}, {"name": "Nope", "weight": 1}
+        predicate_entry = {"name": "Nope"}
+        priority_entry = {"name": "Nope", "weight": 1}
         assert "Predicate type" in refusal(predicates=[predicate_entry], priorities=[priority_entry])
         assert "positive weight" in refusal(predicates=[predicate_entry], priorities=[{"name": "Nope"}])
 
-    @pytest.mark.parametrize(("written", "configured", "weight"), [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)])
+    @pytest.mark.parametrize(
+        ("written", "configured", "weight"), [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)]
+    )
     def test_hard_pod_affinity_weight(self, written, configured, weight):
         """The Policy's weight wins unless it is 0, and is cut to 32 bits."""
-        algorithm = resolve(LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured)
+        algorithm = resolve(
+            LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured
+        )
         assert algorithm.hard_pod_affinity_weight == weight
 
     def test_equivalence_cache(self):
@@ -107,7 +127,10 @@ class TestCatalogue:
     def test_own_rules_may_be_named(self):
         """A Policy runs one's own rule only if it names it."""
         catalogue = CATALOGUE.with_(self.own())
-        assert predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1] == "OnlyMine"
+        assert (
+            predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1]
+            == "OnlyMine"
+        )
         assert "OnlyMine" not in predicates(resolve(LAST, policy={"predicates": []}, catalogue=catalogue))
 
     def test_taken_name(self):
@@ -129,5 +152,8 @@ class TestCatalogue:
 
     def test_missing_function(self):
         """A catalogue that lacks what the release registers is refused in upstream's words."""
-        with pytest.raises(PolicyError, match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$'):
+        with pytest.raises(
+            PolicyError,
+            match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$',
+        ):
             resolve(LAST, catalogue=Catalogue())

@@ -33,7 +33,12 @@ class TestWhoWaits:
 
 
 class TestFinding:
-    PODS = (pod("web", namespace="shop"), pod("web", namespace="blog"), pod("db", namespace="shop"), pod("bound", on="a"))
+    PODS = (
+        pod("web", namespace="shop"),
+        pod("web", namespace="blog"),
+        pod("db", namespace="shop"),
+        pod("bound", on="a"),
+    )
 
     @pytest.mark.parametrize("name", ["db", "shop/db"])
     def test_by_name(self, name):

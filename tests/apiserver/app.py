@@ -25,7 +25,8 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
 def make_app(transport: Transport, seen: list[Mapping[str, str]] | None = None, token: str = "") -> Starlette:
-    """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no answer has begun.
+    """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no
+    answer has begun.
 
     It keeps the headers of all requests in *seen*; with *token* requests without it get 401.
     """
@@ -62,7 +63,8 @@ async def _streamed(transport: Transport, request: Request) -> StreamingResponse
 
 
 class Server(uvicorn.Server):
-    """Ends as soon as it is told to: uvicorn's looks for that ten times a second, and waits for those who are connected."""
+    """Ends as soon as it is told to: uvicorn's looks for that ten times a second, and waits for those who are
+    connected."""
 
     async def main_loop(self) -> None:
         """Run until it is told to end."""
@@ -70,7 +72,8 @@ class Server(uvicorn.Server):
             await asyncio.sleep(0.005)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no one in any more, and let those go that are idle; who is still answered is cut off with the loop."""
+        """Take no one in any more, and let those go that are idle; who is still answered is cut off with the
+        loop."""
         for server in self.servers:
             server.close()
         for connection in list(self.server_state.connections):
@@ -79,9 +82,12 @@ class Server(uvicorn.Server):
 
 @contextmanager
 def serving(app: Any, **options: Any) -> Iterator[str]:
-    """A context with the address of a server for *app* on a free port of this machine; *options* are uvicorn's, such as a certificate."""
+    """A context with the address of a server for *app* on a free port of this machine; *options* are
+    uvicorn's, such as a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_keep_alive=60, **options)
+        config = uvicorn.Config(
+            app, log_config=None, ws="none", lifespan="off", timeout_keep_alive=60, **options
+        )
         server = Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
@@ -93,7 +99,9 @@ def serving(app: Any, **options: Any) -> Iterator[str]:
 
 
 @contextmanager
-def serving_store(store: Store, token: str = "", faults: Decide = lambda request: NO_FAULT, **options: Any) -> Iterator[str]:
+def serving_store(
+    store: Store, token: str = "", faults: Decide = lambda request: NO_FAULT, **options: Any
+) -> Iterator[str]:
     """The address of an API server over *store*; *options* as for :func:`serving`."""
     with serving(make_app(StoreTransport(store, faults), token=token), **options) as address:
         yield address

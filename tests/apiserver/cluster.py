@@ -13,7 +13,8 @@ from .resources import Resource
 from .storage import Watch
 from .store import Store
 
-MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
 CONDITIONS = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure"),
@@ -30,25 +31,50 @@ class Refused(Exception):
         self.status = status
 
 
-def node_manifest(name: str, *, cpu: str = "4", memory: str = "8Gi", pods: str = "110", **more: str) -> Object:
+def node_manifest(
+    name: str, *, cpu: str = "4", memory: str = "8Gi", pods: str = "110", **more: str
+) -> Object:
     """A node that is ready; *more* are further resources."""
     capacity = {"cpu": cpu, "memory": memory, "pods": pods, "ephemeral-storage": "100Gi", **more}
-    conditions = [{"type": kind, "status": status, "reason": reason, "message": "x"} for kind, status, reason in CONDITIONS]
+    conditions = [
+        {"type": kind, "status": status, "reason": reason, "message": "x"}
+        for kind, status, reason in CONDITIONS
+    ]
     return {
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+        "metadata": {
+            "name": name,
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+            },
+        },
         "spec": {},
         "status": {"capacity": capacity, "allocatable": capacity, "conditions": conditions},
     }
 
 
 def pod_manifest(
-    name: str, *, cpu: str = "100m", memory: str = "64Mi", host_port: int = 0, labels: Mapping[str, str] | None = None, **spec: Json
+    name: str,
+    *,
+    cpu: str = "100m",
+    memory: str = "64Mi",
+    host_port: int = 0,
+    labels: Mapping[str, str] | None = None,
+    **spec: Json,
 ) -> Object:
     """A pod with one container; *spec* are further fields of its spec."""
-    container: Object = {"name": "c", "image": "registry.example/pause:3", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    container: Object = {
+        "name": "c",
+        "image": "registry.example/pause:3",
+        "resources": {"requests": {"cpu": cpu, "memory": memory}},
+    }
     if host_port:
         container["ports"] = [{"containerPort": host_port, "hostPort": host_port}]
-    return {"metadata": {"name": name, "labels": {"app": name, **(labels or {})}}, "spec": {"containers": [container], **spec}}
+    return {
+        "metadata": {"name": name, "labels": {"app": name, **(labels or {})}},
+        "spec": {"containers": [container], **spec},
+    }
 
 
 @attrs.frozen
@@ -57,7 +83,9 @@ class User:
 
     store: Store
 
-    def ask(self, method: str, path: str, body: Json = None, *, query: str = "", kind: str = "application/json") -> Json:
+    def ask(
+        self, method: str, path: str, body: Json = None, *, query: str = "", kind: str = "application/json"
+    ) -> Json:
         """The JSON of an answer."""
         data = b"" if body is None else json.dumps(body).encode()
         answer = self.store.handle(method, path, query, data, {"content-type": kind})
@@ -89,7 +117,9 @@ class User:
         """All objects of a resource."""
         return list(self.store.storage.of(plural).values())
 
-    def patch(self, plural: str, name: str, change: Object, *, namespace: str = "default", part: str = "") -> Object:
+    def patch(
+        self, plural: str, name: str, change: Object, *, namespace: str = "default", part: str = ""
+    ) -> Object:
         """A strategic merge patch of an object, or of its *part* ``status``."""
         path = self.path(plural, name, namespace) + (f"/{part}" if part else "")
         changed: Object = self.ask("PATCH", path, change, kind=STRATEGIC)
@@ -97,12 +127,20 @@ class User:
 
     def delete(self, plural: str, name: str, *, namespace: str = "default", grace: int | None = None) -> None:
         """Delete an object; *grace* in seconds."""
-        self.ask("DELETE", self.path(plural, name, namespace), {} if grace is None else {"gracePeriodSeconds": grace})
+        self.ask(
+            "DELETE",
+            self.path(plural, name, namespace),
+            {} if grace is None else {"gracePeriodSeconds": grace},
+        )
 
     def bind(self, name: str, node: str, *, namespace: str = "default") -> None:
         """Bind a pod."""
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
-        self.ask("POST", self.path("pods", name, namespace) + "/binding", {"metadata": {"name": name}, "target": target})
+        self.ask(
+            "POST",
+            self.path("pods", name, namespace) + "/binding",
+            {"metadata": {"name": name}, "target": target},
+        )
 
     def watch(self, plural: str) -> Watch:
         """A watch of all objects of a resource, which come first."""
@@ -122,7 +160,12 @@ class User:
         """A node, without the taint that new nodes get."""
         name = manifest["metadata"]["name"]
         self.create("nodes", manifest)
-        self.ask("PATCH", self.path("nodes", name), {"spec": {"taints": manifest["spec"].get("taints")}}, kind=MERGE)
+        self.ask(
+            "PATCH",
+            self.path("nodes", name),
+            {"spec": {"taints": manifest["spec"].get("taints")}},
+            kind=MERGE,
+        )
 
     def add_pods(self, count: int, *, prefix: str = "pod-", **pod: Json) -> list[str]:
         """So many pods of one kind; their names."""
@@ -140,8 +183,10 @@ class Kubelets:
     _watch: Watch | None = None
 
     def step(self) -> int:
-        """Look at all pods that have changed since; how many those were. What another has done already is left so."""
-        count, watch = 0, self._watch
+        """Look at all pods that have changed since; how many those were. What another has done already is
+        left so."""
+        count = 0
+        watch = self._watch
         if watch is None or (watch.is_closed and not watch.events):
             watch = self._watch = self.user.watch("pods")
         while watch.events:
@@ -166,7 +211,8 @@ class Kubelets:
 
     def care(self, pod: Object) -> None:
         """Run a pod that is bound, or end it."""
-        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        name = pod["metadata"]["name"]
+        namespace = pod["metadata"]["namespace"]
         if not pod["spec"].get("nodeName"):
             return
         if pod["metadata"].get("deletionGracePeriodSeconds"):
@@ -175,16 +221,26 @@ class Kubelets:
             now = self.user.store.storage.now()
             condition = {"status": "True", "lastProbeTime": None, "lastTransitionTime": now}
             statuses = [
-                {"name": each["name"], "image": each["image"], "imageID": "", "containerID": "docker://x", "ready": True,
-                 "restartCount": 0, "state": {"running": {"startedAt": now}}, "lastState": {}}
+                {
+                    "name": each["name"],
+                    "image": each["image"],
+                    "imageID": "",
+                    "containerID": "docker://x",
+                    "ready": True,
+                    "restartCount": 0,
+                    "state": {"running": {"startedAt": now}},
+                    "lastState": {},
+                }
                 for each in pod["spec"]["containers"]
-            ]  # fmt: skip
+            ]
             running = {
                 "phase": "Running",
                 "startTime": now,
                 "hostIP": "10.1.0.1",
                 "podIP": "10.2.0.9",
-                "conditions": [{"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")],
+                "conditions": [
+                    {"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")
+                ],
                 "containerStatuses": statuses,
             }
             self.user.patch("pods", name, {"status": running}, namespace=namespace, part="status")

@@ -19,16 +19,33 @@ def answer(method: str, path: str, flavour: Flavour) -> Answer | None:
 def version(flavour: Flavour) -> Json:
     """The body of ``/version``."""
     major, minor, _ = flavour.version.split(".")
-    return {"major": major, "minor": minor, "gitVersion": f"v{flavour.version}", "gitTreeState": "clean", "platform": "linux/amd64"}
+    return {
+        "major": major,
+        "minor": minor,
+        "gitVersion": f"v{flavour.version}",
+        "gitTreeState": "clean",
+        "platform": "linux/amd64",
+    }
 
 
 def _resources(parts: list[str], flavour: Flavour) -> Answer | None:
     if len(parts) == 3 and parts[0] == "apis" and parts[1] in flavour.groups:
-        group, wanted = parts[1], parts[2]
+        group = parts[1]
+        wanted = parts[2]
     else:
         return None
-    resources = [resource for resource in flavour.resources if (resource.group, resource.version) == (group, wanted)]
+    resources = [
+        resource for resource in flavour.resources if (resource.group, resource.version) == (group, wanted)
+    ]
     found = [{"name": one.plural, "namespaced": one.is_namespaced, "kind": one.kind} for one in resources]
     if not found:
         raise not_served()
-    return Answer(200, {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{wanted}", "resources": found})
+    return Answer(
+        200,
+        {
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": f"{group}/{wanted}",
+            "resources": found,
+        },
+    )

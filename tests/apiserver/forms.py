@@ -11,16 +11,25 @@ from .storage import Storage
 
 
 def stored_form(resource: Resource, item: Object, flavour: Flavour) -> Object:
-    """*item* as the server keeps it: without what is empty in its metadata, with a self link where the version has them."""
+    """*item* as the server keeps it: without what is empty in its metadata, with a self link where the
+    version has them."""
     resource = flavour.resource(resource.plural)
     found = _with_addresses({key: part for key, part in item.items() if part is not None}, flavour)
-    metadata = {key: part for key, part in (found.get("metadata") or {}).items() if part not in (None, {}, [], "")}
+    metadata = {
+        key: part for key, part in (found.get("metadata") or {}).items() if part not in (None, {}, [], "")
+    }
     if flavour.has_self_link:
         metadata["selfLink"] = resource.path(metadata.get("namespace", ""), metadata.get("name", ""))
     else:
         metadata.pop("selfLink", None)
     if not flavour.has_self_link:
-        managed = {"manager": "test", "operation": "Update", "apiVersion": resource.api_version, "fieldsType": "FieldsV1", "fieldsV1": {}}
+        managed = {
+            "manager": "test",
+            "operation": "Update",
+            "apiVersion": resource.api_version,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {},
+        }
         metadata.setdefault("managedFields", [{**managed, "time": metadata.get("creationTimestamp")}])
     else:
         metadata.pop("managedFields", None)
@@ -48,7 +57,12 @@ def list_item(item: Object) -> Object:
 
 NOT_READY: Object = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 TOLERATIONS = tuple(
-    {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    {
+        "key": f"node.kubernetes.io/{what}",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 300,
+    }
     for what in ("not-ready", "unreachable")
 )
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -60,7 +74,7 @@ def with_defaults(kind: str, item: Object, flavour: Flavour, storage: Storage) -
     return item if default is None else default(item, flavour, storage)
 
 
-# --- pods -----------------------------------------------------------------------------------------------------------
+# --- pods ---------------------------------------------------------------------------------------------------
 
 
 def _pod(item: Object, flavour: Flavour, storage: Storage) -> Object:
@@ -126,7 +140,11 @@ def _priority(name: str, spec: Object, storage: Storage) -> Object:
     classes = {cls["metadata"]["name"]: cls for cls in storage.of("priorityclasses").values()}
     if not wanted:
         default = [cls for cls in classes.values() if cls.get("globalDefault")]
-        return {"priority": default[0]["value"], "priorityClassName": default[0]["metadata"]["name"]} if default else {"priority": 0}
+        return (
+            {"priority": default[0]["value"], "priorityClassName": default[0]["metadata"]["name"]}
+            if default
+            else {"priority": 0}
+        )
     if wanted in SYSTEM_CLASSES:
         return {"priority": SYSTEM_CLASSES[wanted]}
     if wanted not in classes:
@@ -136,12 +154,16 @@ def _priority(name: str, spec: Object, storage: Storage) -> Object:
     return {"priority": classes[wanted]["value"], **policy}
 
 
-# --- others ---------------------------------------------------------------------------------------------------------
+# --- others -------------------------------------------------------------------------------------------------
 
 
 def _node(item: Object, flavour: Flavour, storage: Storage) -> Object:
     spec = item.get("spec") or {}
-    taints = [taint for taint in spec.get("taints") or () if (taint["key"], taint["effect"]) != tuple(NOT_READY.values())]
+    taints = [
+        taint
+        for taint in spec.get("taints") or ()
+        if (taint["key"], taint["effect"]) != tuple(NOT_READY.values())
+    ]
     status = item.get("status") or {}
     if status.get("capacity") and not status.get("allocatable"):
         status = {**status, "allocatable": status["capacity"]}
@@ -151,7 +173,12 @@ def _node(item: Object, flavour: Flavour, storage: Storage) -> Object:
 def _claim(item: Object, flavour: Flavour, storage: Storage, finalizer: str = "pvc", **more: str) -> Object:
     finalizers = [*item["metadata"].get("finalizers", ()), f"kubernetes.io/{finalizer}-protection"]
     spec = {"volumeMode": "Filesystem", **more, **(item.get("spec") or {})}
-    return {**item, "metadata": {**item["metadata"], "finalizers": finalizers}, "spec": spec, "status": {"phase": "Pending"}}
+    return {
+        **item,
+        "metadata": {**item["metadata"], "finalizers": finalizers},
+        "spec": spec,
+        "status": {"phase": "Pending"},
+    }
 
 
 def _budget(item: Object, flavour: Flavour, storage: Storage) -> Object:
@@ -161,7 +188,11 @@ def _budget(item: Object, flavour: Flavour, storage: Storage) -> Object:
 
 def _namespace(item: Object, flavour: Flavour, storage: Storage) -> Object:
     name = item["metadata"]["name"]
-    labels = {} if flavour.has_self_link else {"labels": {**item["metadata"].get("labels", {}), "kubernetes.io/metadata.name": name}}
+    labels = (
+        {}
+        if flavour.has_self_link
+        else {"labels": {**item["metadata"].get("labels", {}), "kubernetes.io/metadata.name": name}}
+    )
     return {
         **item,
         "metadata": {**item["metadata"], **labels},
@@ -175,9 +206,15 @@ _DEFAULTS: Mapping[str, Callable[[Object, Flavour, Storage], Object]] = {
     "Node": _node,
     "PersistentVolumeClaim": _claim,
     "PersistentVolume": partial(_claim, finalizer="pv", persistentVolumeReclaimPolicy="Retain"),
-    "StorageClass": lambda item, flavour, storage: {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate", **item},
+    "StorageClass": lambda item, flavour, storage: {
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "Immediate",
+        **item,
+    },
     "PriorityClass": lambda item, flavour, storage: {
-        **flavour.pod_defaults, **item, "metadata": {**item["metadata"], "generation": 1},
+        **flavour.pod_defaults,
+        **item,
+        "metadata": {**item["metadata"], "generation": 1},
     },
     "PodDisruptionBudget": _budget,
     "Namespace": _namespace,

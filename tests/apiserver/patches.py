@@ -19,7 +19,8 @@ MERGE_KEYS: Mapping[str, str] = {
     "volumeMounts": "mountPath",
     "taints": "key",
 }
-"""Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is replaced."""
+"""Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is
+replaced."""
 ORDER = "$setElementOrder/"
 
 
@@ -58,7 +59,9 @@ def _merged(key: str, value: Json, part: Json, order: Json = None) -> Json:
     return part
 
 
-def _merged_list(items: list[Object], patch: list[Object], key: str, order: list[Object] | None) -> list[Object]:
+def _merged_list(
+    items: list[Object], patch: list[Object], key: str, order: list[Object] | None
+) -> list[Object]:
     found = {item.get(key): item for item in items}
     for part in patch:
         name = part.get(key)
@@ -71,7 +74,8 @@ def _merged_list(items: list[Object], patch: list[Object], key: str, order: list
 
 
 def _in_order(found: Mapping[Any, Object], named: list[Any], before: list[Any]) -> list[Object]:
-    """The items that the patch names in its order, among the others. Upstream: another comes first only if it was before the next one."""
+    """The items that the patch names in its order, among the others. Upstream: another comes first only if it
+    was before the next one."""
     others = [name for name in before if name in found and name not in named]
     merged: list[Any] = []
     for name in named:

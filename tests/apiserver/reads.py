@@ -18,20 +18,41 @@ Matcher: TypeAlias = Callable[[Object], bool]
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Event": (
-        "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
-        "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "source", "type", "reportingComponent",
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "source",
+        "type",
+        "reportingComponent",
     ),
     "Node": ("spec.unschedulable",),
     "Namespace": ("status.phase",),
-    "Pod": ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.podIP",
-            "status.nominatedNodeName"),
-}  # fmt: skip
+    "Pod": (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+    ),
+}
 """Kind -> the field labels that it has besides the name and the namespace."""
 
 
 def selector(call: Call) -> Matcher | None:
-    """The test of the field selector; None where it is empty. An unknown field is a 400; no scheduler sends labels."""
-    tests = [_field_test(part, call.resource.kind) for part in call.query.get("fieldSelector", "").split(",") if part]
+    """The test of the field selector; None where it is empty. An unknown field is a 400; no scheduler sends
+    labels."""
+    tests = [
+        _field_test(part, call.resource.kind)
+        for part in call.query.get("fieldSelector", "").split(",")
+        if part
+    ]
     return (lambda item: all(test(item) for test in tests)) if tests else None
 
 
@@ -72,14 +93,18 @@ def revision_of(call: Call) -> int | None:
     return int(text) if text else None
 
 
-# --- list -----------------------------------------------------------------------------------------------------------
+# --- list ---------------------------------------------------------------------------------------------------
 
 
 def list_(call: Call) -> Answer:
     """The objects that the selector chooses, a page of them with ``limit``."""
     matches = selector(call)
     revision, start, limit = _page(call)
-    objects = call.storage.of(call.resource.plural) if revision is None else call.storage.at(call.resource.plural, revision)
+    objects = (
+        call.storage.of(call.resource.plural)
+        if revision is None
+        else call.storage.at(call.resource.plural, revision)
+    )
     keys = sorted(key for key in objects if not call.namespace or key[0] == call.namespace)
     keys = [key for key in keys if key > start and (matches is None or matches(objects[key]))]
     page = keys[:limit] if limit else keys
@@ -96,8 +121,14 @@ def list_(call: Call) -> Answer:
 
 def list_object(call: Call, items: Iterable[Object], metadata: Json) -> Object:
     """A list of the resource's kind."""
-    kind, version = f"{call.resource.kind}List", call.resource.api_version
-    return {"kind": kind, "apiVersion": version, "metadata": metadata, "items": [list_item(item) for item in items]}
+    kind = f"{call.resource.kind}List"
+    version = call.resource.api_version
+    return {
+        "kind": kind,
+        "apiVersion": version,
+        "metadata": metadata,
+        "items": [list_item(item) for item in items],
+    }
 
 
 def _page(call: Call) -> tuple[int | None, Key, int]:
@@ -126,18 +157,20 @@ def _token(revision: int, start: str) -> str:
 def _continued(call: Call, token: str) -> tuple[int | None, Key]:
     """Revision and key of a continue token; 410 with a fresh one if its revision is compacted."""
     found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    revision, start = int(found["rv"]), str(found["start"])
+    revision = int(found["rv"])
+    start = str(found["start"])
     if 0 <= revision < call.storage.compacted:
         raise fault(410, "Expired", LOST_CONTINUE, metadata={"continue": _token(-1, start)})
     namespace, _, name = start.removesuffix("\0").rpartition("/")
     return None if revision < 0 else revision, (namespace or call.namespace, name)
 
 
-# --- watch ----------------------------------------------------------------------------------------------------------
+# --- watch --------------------------------------------------------------------------------------------------
 
 
 def watch(call: Call) -> Answer:
-    """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR event, status 200."""
+    """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR
+    event, status 200."""
     matches = selector(call)
     revision = revision_of(call)
     watches = call.storage.watches.setdefault(call.resource.plural, [])
@@ -172,7 +205,8 @@ def _begin(call: Call, found: Watch, revision: int | None) -> None:
 
 
 def _lost(call: Call, revision: int | None) -> Object | None:
-    """The error of a watch from a revision that is too old. Upstream: the watch cache and etcd say it differently."""
+    """The error of a watch from a revision that is too old. Upstream: the watch cache and etcd say it
+    differently."""
     storage = call.storage
     if not revision:
         return None

@@ -57,8 +57,20 @@ def resources_of(table: str) -> tuple[Resource, ...]:
     found = []
     for api_version, plural, kind, *words in map(str.split, table.strip().splitlines()):
         group, _, version = api_version.rpartition("/")
-        is_namespaced, has_status = "cluster" not in words, "status" in words
-        found.append(Resource(group, version, plural, kind, is_namespaced, has_status, "versioned" in words, "uncached" not in words))
+        is_namespaced = "cluster" not in words
+        has_status = "status" in words
+        found.append(
+            Resource(
+                group,
+                version,
+                plural,
+                kind,
+                is_namespaced,
+                has_status,
+                "versioned" in words,
+                "uncached" not in words,
+            )
+        )
     return tuple(found)
 
 
@@ -119,7 +131,8 @@ class Flavour:
     too_old_reason: str
     """The reason of the 410 that the watch cache answers."""
     shows_removal: bool
-    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its mark."""
+    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its mark.
+    """
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
     pod_defaults: Json
@@ -143,6 +156,8 @@ class Flavour:
 
 
 OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, False, {})
-NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"})
+NEW_SERVER = Flavour(
+    "1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"}
+)
 NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=NEWEST, form="1.34")
 FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER, NEWEST_SERVER)}

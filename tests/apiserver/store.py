@@ -20,7 +20,8 @@ NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 @attrs.define
 class Store:
-    """A whole API server of one version, with nothing in it but the namespaces and priority classes that every cluster has."""
+    """A whole API server of one version, with nothing in it but the namespaces and priority classes that
+    every cluster has."""
 
     flavour: Flavour = OLD_SERVER
     storage: Storage = attrs.field(factory=Storage)
@@ -32,12 +33,20 @@ class Store:
             self._begin("priorityclasses", {"metadata": {"name": name}, "value": value})
 
     def _begin(self, plural: str, item: Object) -> None:
-        resource, storage = self.flavour.resource(plural), self.storage
+        resource = self.flavour.resource(plural)
+        storage = self.storage
         metadata = {"uid": storage.uid(), "creationTimestamp": storage.now(), **item["metadata"]}
         new = with_defaults(resource.kind, {**item, "metadata": metadata}, self.flavour, storage)
         storage.put(resource, stored_form(resource, new, self.flavour))
 
-    def handle(self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+    def handle(
+        self,
+        method: str,
+        path: str,
+        query: str = "",
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """The answer to a request. *query* is encoded; the names of *headers* are in lower case."""
         try:
             return self._handle(method, path, query, body, headers or {})
@@ -53,15 +62,21 @@ class Store:
             raise not_served()
         return self._answer(call, self._verb(call))
 
-    # --- what -------------------------------------------------------------------------------------------------------
+    # --- what -----------------------------------------------------------------------------------------------
 
-    def _call(self, method: str, path: str, query: str, body: bytes, headers: Mapping[str, str]) -> Call | None:
+    def _call(
+        self, method: str, path: str, query: str, body: bytes, headers: Mapping[str, str]
+    ) -> Call | None:
         """The request for a resource that a path means; None for no path of an API that is there."""
         parts = path.strip("/").split("/")
         if parts[0] == "api" and len(parts) > 2:
-            group, version, rest = "", parts[1], parts[2:]
+            group = ""
+            version = parts[1]
+            rest = parts[2:]
         elif parts[0] == "apis" and len(parts) > 3:
-            group, version, rest = parts[1], parts[2], parts[3:]
+            group = parts[1]
+            version = parts[2]
+            rest = parts[3:]
         else:
             return None
         if group not in self.flavour.groups:
@@ -69,13 +84,17 @@ class Store:
         asked = dict(parse_qsl(query, keep_blank_values=True))
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status", "finalize"):
-            namespace, rest = rest[1], rest[2:]
+            namespace = rest[1]
+            rest = rest[2:]
         plural, name, subresource = (*rest, "", "")[:3]
         if plural == "bindings":
-            plural, subresource = "pods", "binding"
+            plural = "pods"
+            subresource = "binding"
         resource = self.flavour.by_path.get((group, version, plural)) or Resource(group, version, plural, "")
         kind = headers.get("content-type", "").partition(";")[0]
-        return Call(method, resource, namespace, name, subresource, asked, body, kind, self.storage, self.flavour)
+        return Call(
+            method, resource, namespace, name, subresource, asked, body, kind, self.storage, self.flavour
+        )
 
     def _verb(self, call: Call) -> str:
         if call.method != "GET":
@@ -85,7 +104,9 @@ class Store:
     def _answer(self, call: Call, verb: str) -> Answer:
         if call.subresource == "binding":
             return writes.bind(call)
-        if call.subresource not in ("", "status") or (verb in VERBS.values() and (verb == "create") == bool(call.name)):
+        if call.subresource not in ("", "status") or (
+            verb in VERBS.values() and (verb == "create") == bool(call.name)
+        ):
             raise not_allowed()
         return _ANSWERS[verb](call)
 

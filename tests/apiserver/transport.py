@@ -14,7 +14,8 @@ from .answers import Answer, encode_text, status_body
 from .storage import Watch
 from .store import Store
 
-BOOKMARK_PERIOD, BOOKMARK_BEFORE_END = 60.0, 2.0
+BOOKMARK_PERIOD = 60.0
+BOOKMARK_BEFORE_END = 2.0
 
 
 @attrs.frozen
@@ -30,9 +31,11 @@ class Fault:
     is_lost: bool = False
     """The server carries the request out, and the answer is lost."""
     answer: Answer | None = None
-    """This is the answer, and the server has not seen the request; such as ``refused(500)`` or ``too_many_requests()``."""
+    """This is the answer, and the server has not seen the request; such as ``refused(500)`` or
+    ``too_many_requests()``."""
     after: Answer | None = None
-    """The server carries the request out, and this is the answer: it gave up waiting for its store, as while etcd is away."""
+    """The server carries the request out, and this is the answer: it gave up waiting for its store, as while
+    etcd is away."""
     cut_after: int | None = None
     """A watch breaks after so many events."""
     is_expired: bool = False
@@ -48,7 +51,11 @@ def refused(code: int, reason: str = "", message: str = "made up") -> Fault:
     return Fault(answer=Answer(code, status_body(code, reason, message)))
 
 
-def timed_out(code: int = 504, reason: str = "Timeout", message: str = "request did not complete within requested timeout") -> Fault:
+def timed_out(
+    code: int = 504,
+    reason: str = "Timeout",
+    message: str = "request did not complete within requested timeout",
+) -> Fault:
     """A request that is carried out while the server says that it took too long."""
     return Fault(slow=1.0, after=Answer(code, status_body(code, reason, message)))
 
@@ -127,13 +134,16 @@ async def _expired(store: Store) -> AsyncIterator[bytes]:
 
 
 async def frames(watch: Watch, cut_after: int | None = None) -> AsyncIterator[bytes]:
-    """The frames of a watch until its time-out or end, with bookmarks a minute apart and one shortly before the end."""
-    loop, awake = asyncio.get_running_loop(), asyncio.Event()
+    """The frames of a watch until its time-out or end, with bookmarks a minute apart and one shortly before
+    the end."""
+    loop = asyncio.get_running_loop()
+    awake = asyncio.Event()
     watch.on_event = awake.set
     start = loop.time()
     end = None if watch.timeout is None else start + watch.timeout
     bookmarks = _bookmark_times(watch, start, end)
-    due, sent = next(bookmarks, None), 0
+    due = next(bookmarks, None)
+    sent = 0
     while True:
         while watch.events:
             if cut_after is not None and sent >= cut_after:

@@ -1,4 +1,5 @@
-"""What the server refuses: objects of another kind, times in another form, and changes of what may not change."""
+"""What the server refuses: objects of another kind, times in another form, and changes of what may not
+change."""
 
 from __future__ import annotations
 
@@ -19,7 +20,11 @@ def decoded(body: bytes, resource: Resource) -> Object:
         item = None
     if not isinstance(item, dict) or item.get("kind", resource.kind) != resource.kind:
         raise bad_request(f"expected a {resource.kind}, got {body[:100]!r}")
-    times = [(item.get("spec") or {}).get(name) for name in ("acquireTime", "renewTime")] if resource.kind == "Lease" else []
+    times = (
+        [(item.get("spec") or {}).get(name) for name in ("acquireTime", "renewTime")]
+        if resource.kind == "Lease"
+        else []
+    )
     if not all(time is None or _MICRO_TIME.fullmatch(time) for time in times):
         raise bad_request(f"expected times with six digits, got {times}")
     return item
@@ -27,17 +32,26 @@ def decoded(body: bytes, resource: Resource) -> Object:
 
 def invalid(resource: Resource, name: str, why: str) -> Exception:
     """422: the object is invalid."""
-    return fault(422, "Invalid", f'{resource.kind} "{name}" is invalid: {why}', {"name": name, "kind": resource.kind})
+    return fault(
+        422, "Invalid", f'{resource.kind} "{name}" is invalid: {why}', {"name": name, "kind": resource.kind}
+    )
 
 
 def check_update(resource: Resource, old: Object, new: Object) -> None:
     """Refuse a change of what may not change."""
     if resource.kind == "Pod" and _frozen_spec(old["spec"]) != _frozen_spec(new["spec"]):
-        raise invalid(resource, old["metadata"]["name"], "pod updates may not change other fields than images and tolerations")
+        raise invalid(
+            resource,
+            old["metadata"]["name"],
+            "pod updates may not change other fields than images and tolerations",
+        )
 
 
 def _frozen_spec(spec: Object) -> Object:
     """What of a pod's spec may not change."""
     changing = ("containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates")
-    lists = {name: [{**each, "image": ""} for each in spec.get(name, ())] for name in ("containers", "initContainers")}
+    lists = {
+        name: [{**each, "image": ""} for each in spec.get(name, ())]
+        for name in ("containers", "initContainers")
+    }
     return {key: part for key, part in spec.items() if key not in changing} | lists

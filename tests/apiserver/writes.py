@@ -81,7 +81,8 @@ def create(call: Call) -> Answer:
 
 def created(call: Call, given: Object) -> Object:
     """*given*, stored with defaults."""
-    storage, metadata = call.storage, given["metadata"]
+    storage = call.storage
+    metadata = given["metadata"]
     metadata |= {"uid": storage.uid(), "creationTimestamp": storage.now()}
     metadata.pop("resourceVersion", None)
     item = with_defaults(call.resource.kind, given, call.flavour, storage)
@@ -99,7 +100,8 @@ def update(call: Call) -> Answer:
 
 
 def _existing(call: Call, uid: str | None) -> Object:
-    """The object to update. Upstream: the UID is compared first, so one that is missing is a 409 if a UID is given."""
+    """The object to update. Upstream: the UID is compared first, so one that is missing is a 409 if a UID is
+    given."""
     if uid and call.key not in call.storage.of(call.resource.plural):
         _check_preconditions(call, {"metadata": {"uid": ""}}, {"uid": uid})
     return call.stored()
@@ -113,16 +115,21 @@ def updated(call: Call, old: Object, given: Object) -> Object:
     if new == old:
         return new
     if is_finished(new):
-        # Upstream: the answer lacks the finalizer but has the old revision; watchers see the object with its finalizer.
+        # Upstream: the answer lacks the finalizer but has the old revision; watchers see the object with its
+        # finalizer.
         call.storage.remove(call.resource, old)
         return new
     return call.storage.put(call.resource, new)
 
 
 def _check_preconditions(call: Call, old: Object, given: Object) -> None:
-    uid, version = given.get("uid"), given.get("resourceVersion")
+    uid = given.get("uid")
+    version = given.get("resourceVersion")
     if uid and uid != old["metadata"]["uid"]:
-        call.conflict(call.name, f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}")
+        call.conflict(
+            call.name,
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}",
+        )
     if not version and call.resource.needs_version:
         raise invalid(call.resource, call.name, "metadata.resourceVersion must be specified for an update")
     if version and version != old["metadata"]["resourceVersion"]:
@@ -151,7 +158,8 @@ def patch(call: Call) -> Answer:
 
 
 def _patched(call: Call, old: Object) -> Object:
-    patch_, kind = call.given_json(), call.content_type.removeprefix("application/")
+    patch_ = call.given_json()
+    kind = call.content_type.removeprefix("application/")
     if kind == "merge-patch+json":
         found = merge_patch(old, patch_)
     elif kind == "strategic-merge-patch+json":
@@ -164,7 +172,8 @@ def _patched(call: Call, old: Object) -> Object:
 def bind(call: Call) -> Answer:
     """POST of a Binding: to the pod's subresource, or to the collection of bindings."""
     binding = call.given_json() or {}
-    metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
+    metadata = binding.get("metadata") or {}
+    target = binding.get("target") or {}
     name = metadata.get("name", "")
     pod = call.storage.of("pods").get((call.namespace, name))
     if pod is None:
@@ -179,7 +188,8 @@ def bind(call: Call) -> Answer:
 
 def _check_free(call: Call, pod: Object) -> None:
     """409 for a pod that goes, or has a node, or is gated."""
-    name, node = pod["metadata"]["name"], pod["spec"].get("nodeName")
+    name = pod["metadata"]["name"]
+    node = pod["spec"].get("nodeName")
     if "deletionTimestamp" in pod["metadata"]:
         call.conflict(name, f"pod {name} is being deleted, cannot be assigned to a host", "pods/binding")
     if node:
@@ -190,7 +200,12 @@ def _check_free(call: Call, pod: Object) -> None:
 
 def _bound(call: Call, pod: Object, node: str) -> Object:
     """*pod* on its node, with the condition PodScheduled. Upstream: labels of the Binding are left aside."""
-    new = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": call.storage.now()}
+    new = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": call.storage.now(),
+    }
     old: list[Object] = pod["status"].get("conditions") or []
     conditions = [new if each["type"] == "PodScheduled" else each for each in old]
     if new not in conditions:

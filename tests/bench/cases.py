@@ -1,8 +1,9 @@
-"""The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another release than its own.
+"""The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another
+release than its own.
 
-What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too, have what
-admission and controllers add, unless they are wanted bare. Documents are generated one by one, so that a cluster of
-300,000 pods is never in memory as JSON.
+What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too,
+have what admission and controllers add, unless they are wanted bare. Documents are generated one by one, so
+that a cluster of 300,000 pods is never in memory as JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ Json = dict[str, Any]
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 REGION = "failure-domain.beta.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
-ZONES, GROUPS = 3, 10
+ZONES = 3
+GROUPS = 10
 STRIDE = 7919
 """A prime: bound pod *i* is on node *i* times this, so that pods are spread evenly but not in order."""
 NODE_MILLICORES = 4000
@@ -55,7 +57,8 @@ def as_admitted(item: Json) -> Json:
 
 @attrs.frozen(kw_only=True)
 class CaseSize:
-    """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of its own for the scheduler."""
+    """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of
+    its own for the scheduler."""
 
     kind: str = "basic"
     nodes: int = 1000
@@ -72,7 +75,8 @@ class CaseSize:
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
 
     def case(self, release: str, percentage: int = 100, *, bare: bool = False) -> Json:
-        """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what admission adds."""
+        """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what
+        admission adds."""
         known = RELEASES.get(release)
         gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
         config = {
@@ -81,7 +85,9 @@ class CaseSize:
             "percentageOfNodesToScore": percentage,
             "preemption": self.kind == "preemption",
         }
-        name = f"{self.kind}-{self.nodes}n-{self.bound}e-{self.pods}p" + (f"-{self.templates}t" if self.templates > 1 else "")
+        name = f"{self.kind}-{self.nodes}n-{self.bound}e-{self.pods}p" + (
+            f"-{self.templates}t" if self.templates > 1 else ""
+        )
         case = {"name": name, "version": release, "config": config}
         return {**case, "objects": Documents(self._objects, bare), "pending": Documents(self._pending, bare)}
 
@@ -114,10 +120,21 @@ class CaseSize:
         labels = {ZONE: f"zone-{number % ZONES}", REGION: "region", HOSTNAME: _name(number)}
         if mixed:
             labels["disk"] = "hdd" if number % 2 else "ssd"
-        taints = [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if mixed and number % 20 == 0 else []
+        taints = (
+            [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if mixed and number % 20 == 0 else []
+        )
         capacity = {"cpu": "4", "memory": "32Gi", "pods": "110"}
-        status = {"capacity": capacity, "allocatable": capacity, "conditions": [{"type": "Ready", "status": "True"}]}
-        return {"kind": "Node", "metadata": {"name": _name(number), "labels": labels}, "spec": {"taints": taints}, "status": status}
+        status = {
+            "capacity": capacity,
+            "allocatable": capacity,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        }
+        return {
+            "kind": "Node",
+            "metadata": {"name": _name(number), "labels": labels},
+            "spec": {"taints": taints},
+            "status": status,
+        }
 
 
 def _name(number: int) -> str:
@@ -125,18 +142,33 @@ def _name(number: int) -> str:
 
 
 def _service(group: int) -> Json:
-    return {"kind": "Service", "metadata": {"name": f"svc-{group}", "namespace": "default"}, "spec": {"selector": {"group": f"g{group}"}}}
+    return {
+        "kind": "Service",
+        "metadata": {"name": f"svc-{group}", "namespace": "default"},
+        "spec": {"selector": {"group": f"g{group}"}},
+    }
 
 
 def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
-    metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": form.pop("labels", {"app": "basic"})}
+    metadata = {
+        "name": name,
+        "namespace": "default",
+        "uid": f"uid-{name}",
+        "labels": form.pop("labels", {"app": "basic"}),
+    }
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
-    spec = {"nodeName": on, "schedulerName": DEFAULT_SCHEDULER, "priority": priority, "containers": containers, **form}
+    spec = {
+        "nodeName": on,
+        "schedulerName": DEFAULT_SCHEDULER,
+        "priority": priority,
+        "containers": containers,
+        **form,
+    }
     return {"kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-# --- the kinds ------------------------------------------------------------------------------------------------------
+# --- the kinds ----------------------------------------------------------------------------------------------
 
 
 def _grouped(app: str, number: int) -> tuple[Json, Json]:
@@ -146,7 +178,13 @@ def _grouped(app: str, number: int) -> tuple[Json, Json]:
 
 
 def _required(affinity: str, selector: Json, key: str) -> Json:
-    return {affinity: {"requiredDuringSchedulingIgnoredDuringExecution": [{"labelSelector": selector, "topologyKey": key}]}}
+    return {
+        affinity: {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": selector, "topologyKey": key}
+            ]
+        }
+    }
 
 
 def _basic(number: int) -> Json:
@@ -165,8 +203,18 @@ def _anti_affinity(number: int) -> Json:
 
 def _spread(number: int) -> Json:
     labels, selector = _grouped("spread", number)
-    hard = {"maxSkew": 5, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
-    soft = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}
+    hard = {
+        "maxSkew": 5,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": selector,
+    }
+    soft = {
+        "maxSkew": 1,
+        "topologyKey": HOSTNAME,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": selector,
+    }
     return {"labels": labels, "topologySpreadConstraints": [hard, soft]}
 
 
@@ -188,7 +236,9 @@ def _tolerant(number: int) -> Json:
 
 def _preferring_disk(number: int) -> Json:
     preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
-    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]}
+    preferred = {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]
+    }
     return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
 
 
@@ -202,7 +252,16 @@ def _plain(number: int) -> Json:
     return {"labels": _app(number)}
 
 
-_EIGHTHS = (_affinity, _anti_affinity, _spread, _by_disk, _tolerant, _preferring_disk, _preferring_solitude, _plain)
+_EIGHTHS = (
+    _affinity,
+    _anti_affinity,
+    _spread,
+    _by_disk,
+    _tolerant,
+    _preferring_disk,
+    _preferring_solitude,
+    _plain,
+)
 
 
 def _mixed(number: int) -> Json:
@@ -220,17 +279,23 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
 """Kind -> labels and spec of its pod of a number."""
 
 
-# --- a case in a file -----------------------------------------------------------------------------------------------
+# --- a case in a file ---------------------------------------------------------------------------------------
 
 
 def read_case(path: Path, release: str | None = None, *, bare: bool = False) -> Json:
-    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
+    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node
+    wait.
 
-    *release*: in place of the one that the case names; gates that it does not know are left out. With manifests all nodes are scored and
-    preemption is off. *bare*: pods as the file has them, without what admission adds.
+    *release*: in place of the one that the case names; gates that it does not know are left out. With
+    manifests all nodes are scored and preemption is off. *bare*: pods as the file has them, without what
+    admission adds.
     """
     case = _read(path, release)
-    return case if bare else {**case, **{key: [as_admitted(item) for item in case[key]] for key in ("objects", "pending")}}
+    return (
+        case
+        if bare
+        else {**case, **{key: [as_admitted(item) for item in case[key]] for key in ("objects", "pending")}}
+    )
 
 
 def _read(path: Path, release: str | None) -> Json:
@@ -245,7 +310,13 @@ def _read(path: Path, release: str | None) -> Json:
     config = {"percentageOfNodesToScore": 100, "preemption": False}
     there = [item for item in items if not _waits(item)]
     version = find_any_release(release or DEFAULT_RELEASE).version
-    return {"name": path.name.split(".")[0], "version": version, "config": config, "objects": there, "pending": waiting}
+    return {
+        "name": path.name.split(".")[0],
+        "version": version,
+        "config": config,
+        "objects": there,
+        "pending": waiting,
+    }
 
 
 def _waits(item: Json) -> bool:
@@ -254,5 +325,7 @@ def _waits(item: Json) -> bool:
 
 def _with_release(case: Json, release: Release) -> Json:
     config = case.get("config") or {}
-    gates = {name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates}
+    gates = {
+        name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates
+    }
     return case | {"version": release.version, "config": {**config, "featureGates": gates}}

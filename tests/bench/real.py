@@ -1,10 +1,11 @@
-"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same run.
+"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same
+run.
 
     python tests/bench/real.py [--nodes 1000,5000,15000] [--only simulate,drain] [--packed]
 
-Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of ``json.load``; the
-most memory that it had; and how many of its decisions were read off a board. Ratios hold on a busy machine, seconds do
-not. It prints a table in Markdown.
+Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of
+``json.load``; the most memory that it had; and how many of its decisions were read off a board. Ratios hold
+on a busy machine, seconds do not. It prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.realdump import RealDump
 
-JSON, LOAD, LAB = "json.load", "load", "a step of the lab"
+JSON = "json.load"
+LOAD = "load"
+LAB = "a step of the lab"
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -88,7 +91,8 @@ def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]
 def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
     """The lines of the table of one dump, as they come."""
     with TemporaryDirectory() as folder:
-        path, pod = Path(folder, "dump.json"), Path(folder, "pod.json")
+        path = Path(folder, "dump.json")
+        pod = Path(folder, "pod.json")
         dump.write(path)
         pod.write_text(json.dumps(POD), encoding="utf-8")
         yield HEAD.format(f"{dump.nodes:,}", path.stat().st_size / 1e6)
@@ -103,7 +107,8 @@ def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
 def cost_of(words: Sequence[str]) -> Cost:
     """What a process of its own takes for *words*. Raises :class:`click.ClickException` where it fails."""
     with TemporaryDirectory() as folder:
-        notes, errors = Path(folder, "notes"), Path(folder, "errors")
+        notes = Path(folder, "notes")
+        errors = Path(folder, "errors")
         with errors.open("w") as stream:
             child = subprocess.Popen(
                 [sys.executable, __file__, "--child", str(notes), *words],
@@ -120,7 +125,7 @@ def cost_of(words: Sequence[str]) -> Cost:
         return Cost(found.pop("seconds", used.ru_utime), used.ru_maxrss * 1024 / 1e6, **found)
 
 
-# --- in the child ---------------------------------------------------------------------------------------------------
+# --- in the child -------------------------------------------------------------------------------------------
 
 
 def child(notes: Path, words: Sequence[str]) -> int:
@@ -146,7 +151,8 @@ def child(notes: Path, words: Sequence[str]) -> int:
 
 
 def run_command(words: Sequence[str]) -> tuple[int, list[Any]]:
-    """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that were made."""
+    """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that
+    were made."""
     from kubeclassic.__main__ import main as program
     from kubeclassic.core.incremental.quick import QuickPath
 

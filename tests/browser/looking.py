@@ -32,7 +32,8 @@ OUTSIDE = """() => {
   }
   return found;
 }"""
-"""Texts that lie beyond the window, or that a frame cuts off; what a frame lets people scroll to is not cut off."""
+"""Texts that lie beyond the window, or that a frame cuts off; what a frame lets people scroll to is not cut
+off."""
 
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
   .filter((heading) => heading.checkVisibility()).map((heading) => [Number(heading.tagName[1]), heading.textContent])"""
@@ -64,11 +65,14 @@ def brightness(page: Page) -> tuple[float, float]:
 
 
 def serious_faults(page: Page, *, colours_alone: bool = False) -> list[str]:
-    """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and nothing else."""
+    """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and
+    nothing else."""
     from axe_playwright_python.sync_playwright import Axe
 
     chosen = {"runOnly": ["color-contrast"]} if colours_alone else {}
-    found: list[dict[str, Any]] = Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
+    found: list[dict[str, Any]] = (
+        Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
+    )
     return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found if one["impact"] in SERIOUS]
 
 

@@ -1,6 +1,6 @@
 """The picture of a page in the documentation: the beginning of that of ``simulate`` on ``examples/cluster``.
 
-    python tests/browser/pagepicture.py docs/page.png
+python tests/browser/pagepicture.py docs/page.png
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from kubeclassic.cli import run
 from tests import conftest
 from tests.browser.chromium import Chromium
 
-WIDTH, HEIGHT = 1320, 1300
+WIDTH = 1320
+HEIGHT = 1300
 
 
 def main(file: Path) -> None:
@@ -25,7 +26,8 @@ def main(file: Path) -> None:
     os.environ["SOURCE_DATE_EPOCH"] = "1577836800"
     words = ["simulate", "examples/cluster", "-o", "html"]
     with tempfile.TemporaryDirectory() as folder, chdir(conftest.ROOT):
-        page, sys.argv[1:] = Path(folder) / "page.html", words
+        page = Path(folder) / "page.html"
+        sys.argv[1:] = words
         run([*words, "--output", str(page)])
         chromium = Chromium()
         with chromium.in_use() as visits:

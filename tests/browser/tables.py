@@ -46,7 +46,8 @@ class DataTable:
         return int(words[0])
 
     def sort(self, at: int, *, by_key: bool = False) -> tuple[str | None, list[Any]]:
-        """Press the header of a column; which way it says that it is sorted, and the values in their order, with nothing last."""
+        """Press the header of a column; which way it says that it is sorted, and the values in their order,
+        with nothing last."""
         button = self.heads.nth(at).get_by_role("button")
         button.press("Enter") if by_key else button.click()
         return self.heads.nth(at).get_attribute("aria-sort"), self.page.evaluate(ORDER, self.name)

@@ -14,7 +14,10 @@ SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
 def test_groups(capsys):
     """Equal ones are one line, and the last line says how to see all."""
     tell_notices([*SAME, Notice("", "no nodes")])
-    assert capsys.readouterr().err == "warning: Pod p0 and 2 more: is odd\nwarning: no nodes\n(--verbose lists all 4 warnings)\n"
+    assert (
+        capsys.readouterr().err
+        == "warning: Pod p0 and 2 more: is odd\nwarning: no nodes\n(--verbose lists all 4 warnings)\n"
+    )
 
 
 def test_all(capsys):

@@ -25,7 +25,8 @@ class TestOption:
 
 class TestAbout:
     def test_from_the_command(self, monkeypatch):
-        """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words of the command line."""
+        """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words
+        of the command line."""
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
         monkeypatch.setattr(sys, "argv", ["/usr/bin/kubeclassic", "simulate", "a b"])
         scenario = Files.read(CLUSTER).scenario()
@@ -38,4 +39,7 @@ class TestAbout:
 
     def test_counts(self):
         """Nodes, pods that run, and pods that wait are counted apart."""
-        assert counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r")))) == "1 node, 1 pod runs, 2 pods wait"
+        assert (
+            counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r"))))
+            == "1 node, 1 pod runs, 2 pods wait"
+        )

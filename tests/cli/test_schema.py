@@ -21,7 +21,8 @@ def test_they_are_listed():
 
 @pytest.mark.parametrize("name", names())
 def test_each_is_a_schema(name):
-    """Each is printed as it is published, is a valid schema, says what it is of, and has the version that documents carry."""
+    """Each is printed as it is published, is a valid schema, says what it is of, and has the version that
+    documents carry."""
     schema = ran("schema", name).document
     Draft202012Validator.check_schema(schema)
     assert schema["title"].split()[-1]
@@ -38,7 +39,9 @@ def test_a_wrong_document_is_seen():
     """The check can fail: a missing field, a wrong type and an unknown field are faults, each with its place."""
     line = {"pod": "shop/web", "host": None, "error": None, "preemption": None, "retry": False, "final": True}
     assert faults("simulate-line", line) == []
-    assert faults("simulate-line", {**line, "host": 7}) == ["$.host: 7 is not valid under any of the given schemas"]
+    assert faults("simulate-line", {**line, "host": 7}) == [
+        "$.host: 7 is not valid under any of the given schemas"
+    ]
     assert len(faults("simulate-line", {**line, "more": 1})) == 1
     assert len(faults("simulate-line", {})) == 6
 
@@ -50,7 +53,9 @@ def test_published_schemas_leave_room():
     assert not Draft202012Validator(strict(schema)).is_valid({"a": 1, "b": 2})
 
 
-@pytest.mark.parametrize("policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))])
+@pytest.mark.parametrize(
+    "policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))]
+)
 @pytest.mark.parametrize("more", [[], ["--selector-spread"]])
 def test_migrated_policies_are_as_the_schema_says(policy, more, monkeypatch, capsys):
     """The JSON of policy migrate, a KubeSchedulerConfiguration, is as its schema says."""

@@ -11,9 +11,15 @@ class TestZoneKey:
         [
             ({}, ""),
             ({"topology.kubernetes.io/zone": "z"}, ":\x00:z"),
-            ({"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"}, ":\x00:old"),
+            (
+                {"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"},
+                ":\x00:old",
+            ),
             ({"failure-domain.beta.kubernetes.io/zone": "", "topology.kubernetes.io/zone": "z"}, ""),
-            ({"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"}, "r:\x00:z"),
+            (
+                {"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"},
+                "r:\x00:z",
+            ),
         ],
     )
     def test_beta_labels_win(self, labels, key):

@@ -21,13 +21,22 @@ def wants_node(name, *names):
     """A pod whose required affinity names nodes."""
     field = {"key": "metadata.name", "operator": "In"}
     terms = [{"matchFields": [field | {"values": [wanted]}]} for wanted in names]
-    return pod(name, affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
+    return pod(
+        name,
+        affinity={
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+        },
+    )
 
 
 class TestOrder:
     def test_a_zone_change_alone_does_not_reorder(self):
         """The list is rebuilt only when the set of names has changed."""
-        nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
+        nodes = [
+            node("a1", labels={ZONE: "a"}),
+            node("a2", labels={ZONE: "a"}),
+            node("b1", labels={ZONE: "b"}),
+        ]
         engine = scheduler(*nodes)
         before = decided(engine, pod("p")).feasible
         EventFeed(engine).put(node("a2", labels={ZONE: "c"}))
@@ -71,7 +80,10 @@ class TestPreFilter:
         engine = scheduler(node("a"), profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}})
         decision = decided(engine, pod("p"))
         text = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
-        assert (decision.error, decision.preemption) == (f'running "NodeResourcesFit" filter plugin: {text}', None)
+        assert (decision.error, decision.preemption) == (
+            f'running "NodeResourcesFit" filter plugin: {text}',
+            None,
+        )
 
 
 class TestTexts:
@@ -94,7 +106,9 @@ class Likes(Plugin):
 class TestScores:
     def test_out_of_range(self):
         """A score above 100 ends the cycle with an error."""
-        engine = scheduler(node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}})
+        engine = scheduler(
+            node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}}
+        )
         text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
         decision = decided(engine, pod("p"))
         assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
@@ -135,7 +149,8 @@ class TestNominations:
     def test_it_stays_where_room_is_being_made(self):
         """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        gone, status = {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"conditions": [condition]}
+        gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+        status = {"conditions": [condition]}
         leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
         assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
@@ -144,10 +159,19 @@ class TestNominations:
         assert self.after(scheduler(), node("a", cpu="1")) == ""
 
     def test_it_ends_with_an_error(self):
-        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got a node."""
-        assert self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
+        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got
+        a node."""
+        assert (
+            self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a"))
+            == ""
+        )
         made = type("Steps", (Steps,), {"refuses": "permit"})
-        assert self.after(scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")) == ""
+        assert (
+            self.after(
+                scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")
+            )
+            == ""
+        )
 
 
 class Steps(Plugin):

@@ -19,12 +19,17 @@ class TestWords:
         one = waiting(A=10, B=20)
         one.reject("C", "no room for you")
         assert one.verdict is not None
-        assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (Code.UNSCHEDULABLE, "no room for you", "C")
+        assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (
+            Code.UNSCHEDULABLE,
+            "no room for you",
+            "C",
+        )
 
     @pytest.mark.parametrize("first", ["allow", "reject"])
     def test_the_first_word_counts(self, first):
         """What is said after the end changes nothing."""
-        one, ends = waiting(A=10), []
+        one = waiting(A=10)
+        ends = []
         one.on_end = lambda: ends.append(one.verdict)
         words = [lambda: one.allow("A"), lambda: one.reject("A", "no")]
         for word in words if first == "allow" else reversed(words):
@@ -47,7 +52,8 @@ class TestTimeouts:
 class TestHandle:
     def test_what_plugins_can_do(self):
         """Plugins find waiting pods by UID, list them, and reject those that are removed."""
-        handle, one = Handle(), waiting(A=10)
+        handle = Handle()
+        one = waiting(A=10)
         handle.waiting_pods.add(one)
         assert handle.get_waiting_pod(one.pod.uid) is one
         assert list(handle.iterate_over_waiting_pods()) == [one]
@@ -59,7 +65,8 @@ class TestHandle:
 
     def test_nothing_counts_in_an_unmoved_context(self):
         """What is said to pods while somebody only asks is forgotten."""
-        pods, one = WaitingPods(), waiting(A=10, B=20)
+        pods = WaitingPods()
+        one = waiting(A=10, B=20)
         pods.add(one)
         with pods.preserving_state():
             (other,) = pods

@@ -59,7 +59,8 @@ class TestTaking:
 
     @pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
     def test_old_and_new_servers(self, flavour: Flavour) -> None:
-        """Every kind that the server has is listed once, in its newest version, and noted with a resourceVersion."""
+        """Every kind that the server has is listed once, in its newest version, and noted with a
+        resourceVersion."""
         taken = take(store(flavour))
         assert names(taken, "Node") == ["n0000", "n0001", "n0002"]
         assert names(taken, "Pod") == ["bound", "waits"]
@@ -87,10 +88,14 @@ class TestTaking:
 
     @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
     def test_an_item_of_another_kind(self, kind: Any) -> None:
-        """What a list holds has the kind and the version of the list, whatever an item says of itself, and can be redacted."""
+        """What a list holds has the kind and the version of the list, whatever an item says of itself, and
+        can be redacted."""
         item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
         body = {"kind": "NodeList", "metadata": {"resourceVersion": "5"}, "items": [item]}
-        taken = take(store(), lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT)
+        taken = take(
+            store(),
+            lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT,
+        )
         nodes = [each for each in taken.items if each["kind"] == "Node"]
         assert nodes == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]
         assert len(redact(taken.items, b"salt").items) == len(taken.items)
@@ -291,7 +296,9 @@ spec:
 class TestRedaction:
     """What a redaction keeps and hides."""
 
-    @pytest.mark.parametrize("items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"])
+    @pytest.mark.parametrize(
+        "items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"]
+    )
     def test_nothing_that_is_read_is_lost(self, items: tuple[Json, ...]) -> None:
         """With its old names back, every object is what it was, as far as rules read it."""
         redaction = redact(items)
@@ -302,14 +309,32 @@ class TestRedaction:
     def test_no_name_is_left(self) -> None:
         """No name, value, image, address or disk is in the result."""
         text = json.dumps(redact((RICH, *OTHERS)).items)
-        hidden = ("host-a", "shop", "db", "u-1", "registry", "10.1.2.3", "disk-7", "eu-west", "pv-1", "fast", "i-1", "team-db", "gold-db")
+        hidden = (
+            "host-a",
+            "shop",
+            "db",
+            "u-1",
+            "registry",
+            "10.1.2.3",
+            "disk-7",
+            "eu-west",
+            "pv-1",
+            "fast",
+            "i-1",
+            "team-db",
+            "gold-db",
+        )
         assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
 
     def test_environments_and_others_are_dropped(self) -> None:
         """Environments, commands, messages, and annotations that no rule reads are left out."""
         pod = json.loads(json.dumps(RICH))
         pod["metadata"]["annotations"] = {"secret": "hidden"}
-        pod["spec"]["containers"][0] |= {"env": [{"name": "A", "value": "hidden"}], "command": ["hidden"], "args": ["hidden"]}
+        pod["spec"]["containers"][0] |= {
+            "env": [{"name": "A", "value": "hidden"}],
+            "command": ["hidden"],
+            "args": ["hidden"],
+        }
         pod["status"]["conditions"][0]["message"] = "hidden"
         pod["status"]["podIP"] = "hidden"
         plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}
@@ -318,7 +343,11 @@ class TestRedaction:
     def test_names_sort_as_before(self) -> None:
         """New names, and namespaces with a slash after them, sort as the old ones."""
         names = ["a", "a-b", "a.b", "b", "ab", "Z9", "a-b-c"]
-        pods = tuple({"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}} for name in names for other in names)
+        pods = tuple(
+            {"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}}
+            for name in names
+            for other in names
+        )
         redaction = redact(pods)
 
         def keys(items: tuple[Json, ...]) -> list[int]:
@@ -347,14 +376,20 @@ def read_as(manifest: Json) -> KubeObject | None:
 def frozen_workloads(items: tuple[Json, ...]) -> tuple[Json, ...]:
     """*items*, where no workload lacks pods: redacted ones make none."""
     kinds = ("ReplicaSet", "StatefulSet", "ReplicationController")
-    return tuple({**item, "spec": {**item["spec"], "replicas": 0}} if item["kind"] in kinds else item for item in items)
+    return tuple(
+        {**item, "spec": {**item["spec"], "replicas": 0}} if item["kind"] in kinds else item for item in items
+    )
 
 
 def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
     """The decision on each pod that waits: host, victims, and why each other node does not fit."""
     scheduler = Scheduler(Cluster(items), release)
     for decision in scheduler.run():
-        yield {"pod": decision.pod.key, "host": decision.host or "", "failed": {node: list(why) for node, why in decision.failed.items()}}
+        yield {
+            "pod": decision.pod.key,
+            "host": decision.host or "",
+            "failed": {node: list(why) for node, why in decision.failed.items()},
+        }
 
 
 FORMERLY_KEPT: dict[str, Json] = yaml.safe_load("""
@@ -406,7 +441,10 @@ ODD_OBJECTS: list[Json] = [
 - {kind: Node, status: {images: [5], conditions: [[]]}}
 """),
     {"kind": "Pod", "metadata": {"name": "\ud800"}},
-    {"kind": "Node", "metadata": {"annotations": {"scheduler.alpha.kubernetes.io/preferAvoidPods": "[" * 100_000}}},
+    {
+        "kind": "Node",
+        "metadata": {"annotations": {"scheduler.alpha.kubernetes.io/preferAvoidPods": "[" * 100_000}},
+    },
 ]
 
 
@@ -420,10 +458,15 @@ class TestWhatStays:
         assert "acme" not in json.dumps(redact((item, COMPARES)).items[0]).lower()
 
     def test_what_rules_read(self) -> None:
-        """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the release of a kubelet."""
+        """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the
+        release of a kubelet."""
         labels = {"cores": "16", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
         labels["node.kubernetes.io/instance-type"] = "m5.4xlarge"
-        node = {"kind": "Node", "metadata": {"name": "n", "labels": labels}, "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}}}
+        node = {
+            "kind": "Node",
+            "metadata": {"name": "n", "labels": labels},
+            "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}},
+        }
         found = redact((node, COMPARES)).items[0]
         assert found["metadata"]["labels"] == labels
         assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.16.3"}

@@ -4,7 +4,11 @@ import pytest
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.predicates.checknodepressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
+from kubeclassic.predicates.checknodepressure import (
+    check_node_disk_pressure,
+    check_node_memory_pressure,
+    check_node_pid_pressure,
+)
 from tests.support.build import answers, engine, node, pod
 
 MEMORY = "node(s) had memory pressure"

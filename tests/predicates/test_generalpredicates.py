@@ -17,14 +17,20 @@ class TestGeneralPredicates:
             together |= part.reads
         assert general_predicates.reads == together
 
-    @pytest.mark.parametrize("other", [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}])
+    @pytest.mark.parametrize(
+        "other",
+        [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}],
+    )
     def test_the_key_covers_every_part(self, other):
         """Pods that differ in what one part reads have different keys."""
         begin = engine(node("n")).begin
-        assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(begin(pod("p", **other)).template)
+        assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(
+            begin(pod("p", **other)).template
+        )
 
     @pytest.mark.parametrize(
-        ("more", "asked"), [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)]
+        ("more", "asked"),
+        [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)],
     )
     def test_each_part_tells_which_pods_concern_it(self, more, asked):
         """Resources concern every pod; the other parts those that name a node, ports or labels."""

@@ -19,7 +19,9 @@ class TestPodFitsHostPorts:
     def test_removing_one_of_two_users_frees_the_port(self):
         """Ports in use are a set: where two pods have one, the first that goes frees it."""
         used = "", "TCP", 80
-        cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(with_ports("p", used))
+        cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(
+            with_ports("p", used)
+        )
         what_if = overlay(cycle, "n")
         assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [REASON]}
         what_if.remove(what_if.pods(0)[0], 0)

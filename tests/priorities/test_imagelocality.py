@@ -15,7 +15,9 @@ def image(size, *names):
 
 def of(*images, init=()):
     """A pod of these images."""
-    containers, inits = ([{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init))
+    containers, inits = (
+        [{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init)
+    )
     return pod("p", containers=containers, initContainers=inits)
 
 

@@ -22,7 +22,9 @@ def term(weight, *expressions, **more):
 
 def preferring(*terms):
     """A pod with these preferences."""
-    return pod("p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}})
+    return pod(
+        "p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}}
+    )
 
 
 def raw(*terms):
@@ -42,10 +44,19 @@ class TestNodeAffinity:
         """The priority fails with upstream's text, though other terms are valid."""
         assert refusal_text(PriorityError, raw, term(1, expression("a", "Exists")), term(1, bad)) == text
 
-    @pytest.mark.parametrize(("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)])
+    @pytest.mark.parametrize(
+        ("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)]
+    )
     def test_from_1_15_on_the_text_names_the_key(self, release, named):
         """A bad value is reported with the key that it is for."""
-        text = refusal_text(PriorityError, scored, node_affinity, preferring(term(1, expression("a", "In", "!"))), *NODES, release=release)
+        text = refusal_text(
+            PriorityError,
+            scored,
+            node_affinity,
+            preferring(term(1, expression("a", "In", "!"))),
+            *NODES,
+            release=release,
+        )
         assert text.startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
 
     def test_the_sum_has_32_bits(self):
@@ -55,7 +66,10 @@ class TestNodeAffinity:
     def test_pods_that_prefer_the_same_share_scores(self):
         """The key sees weights and expressions, not fields or labels."""
         begin = engine(node("n")).begin
-        preferences = [term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)]) for name in "xy"]
+        preferences = [
+            term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)])
+            for name in "xy"
+        ]
         keys = {node_affinity.key(begin(preferring(each)).template) for each in preferences}
         assert len(keys) == 1
         assert node_affinity.key(begin(preferring(term(2, expression("a", "Exists")))).template) not in keys

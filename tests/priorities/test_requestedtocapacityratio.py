@@ -16,8 +16,12 @@ RISING = [(0, 0), (100, 10)]
 class TestRequestedToCapacityRatio:
     def test_a_weight_of_zero_counts_as_one(self):
         """A resource that is named without a weight counts like one of weight 1."""
-        machine, incoming = node("n", cpu="10", memory="10Gi"), pod("p", requests={"cpu": "9", "memory": "1Gi"})
-        found = [scored(requested_to_capacity_ratio_of("Mine", RISING, {"cpu": w, "memory": 3}), incoming, machine) for w in (0, 1)]
+        machine = node("n", cpu="10", memory="10Gi")
+        incoming = pod("p", requests={"cpu": "9", "memory": "1Gi"})
+        found = [
+            scored(requested_to_capacity_ratio_of("Mine", RISING, {"cpu": w, "memory": 3}), incoming, machine)
+            for w in (0, 1)
+        ]
         assert found[0] == found[1] == {"n": 3}
 
     def test_a_resource_that_nobody_knows_counts_as_full(self):
@@ -36,7 +40,10 @@ class TestInvalidShapes:
         [
             ([], "at least one point must be specified"),
             ([(5, 0), (5, 1)], "utilization values must be sorted. Utilization[0]==5 >= Utilization[1]==5"),
-            ([(-1, 11), (-2, 0)], "utilization values must be sorted. Utilization[0]==-1 >= Utilization[1]==-2"),
+            (
+                [(-1, 11), (-2, 0)],
+                "utilization values must be sorted. Utilization[0]==-1 >= Utilization[1]==-2",
+            ),
             ([(-1, 0)], "utilization values must not be less than 0. Utilization[0]==-1"),
             ([(0, 0), (101, 0)], "utilization values must not be greater than 100. Utilization[1]==101"),
             ([(0, -1)], "score values must not be less than 0. Score[0]==-1"),

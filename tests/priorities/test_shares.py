@@ -16,19 +16,30 @@ CAPACITY = st.integers(1, HUGE - 1) | st.integers(1, 1 << 20)
 
 def table_of(*cpus):
     """The table of nodes with so much cpu each."""
-    return engine(*[node(f"n{number}", cpu=cpu, memory="1Gi") for number, cpu in enumerate(cpus)]).begin(pod("p")).table
+    return (
+        engine(*[node(f"n{number}", cpu=cpu, memory="1Gi") for number, cpu in enumerate(cpus)])
+        .begin(pod("p"))
+        .table
+    )
 
 
 class TestShares:
     @pytest.mark.parametrize("share", [free_share, used_share])
-    @given(pairs=st.lists(st.tuples(REQUESTED, CAPACITY), min_size=1, max_size=6), scale=st.sampled_from((10, 100)))
+    @given(
+        pairs=st.lists(st.tuples(REQUESTED, CAPACITY), min_size=1, max_size=6),
+        scale=st.sampled_from((10, 100)),
+    )
     def test_the_quick_way_is_the_long_way(self, share, pairs, scale):
-        """Where capacities are proper, both ways say the same of whatever is requested, with one capacity for all too."""
+        """Where capacities are proper, both ways say the same of whatever is requested, with one capacity for
+        all too."""
         requested, capacity = np.array(pairs, np.int64).T
         assert callable(share)
         for held in (capacity, capacity[:1]):
             whole = np.broadcast_to(held, capacity.shape)
-            assert share(requested, held, scale, is_proper=True).tolist() == share(requested, whole, scale).tolist()
+            assert (
+                share(requested, held, scale, is_proper=True).tolist()
+                == share(requested, whole, scale).tolist()
+            )
 
 
 class TestCapacity:

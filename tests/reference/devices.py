@@ -1,4 +1,5 @@
-"""A naive allocator: every assignment of devices to what is asked for, in depth-first order; the first that holds is the answer."""
+"""A naive allocator: every assignment of devices to what is asked for, in depth-first order; the first that
+holds is the answer."""
 
 from __future__ import annotations
 
@@ -25,12 +26,18 @@ Chosen = tuple[tuple[int, int], ...]
 
 
 def first_fit(claims: Sequence[Group], free: Sequence[bool], alike: Sequence[Together]) -> Chosen | None:
-    """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether its devices go together."""
+    """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether
+    its devices go together."""
     return next(_assignments(claims, 0, 0, (), free, alike), None)
 
 
 def _assignments(
-    claims: Sequence[Group], claim: int, request: int, chosen: Chosen, free: Sequence[bool], alike: Sequence[Together]
+    claims: Sequence[Group],
+    claim: int,
+    request: int,
+    chosen: Chosen,
+    free: Sequence[bool],
+    alike: Sequence[Together],
 ) -> Iterator[Chosen]:
     if claim == len(claims):
         yield chosen
@@ -50,7 +57,9 @@ def _devices(ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: 
     ways: list[Chosen] = [chosen]
     for place in range(left):
         options = ask.matches if ask.count is not None else [ask.matches[place]]
-        ways = [(*way, (claim, one)) for way in ways for one in options if _may(ask, claim, way, one, free, alike)]
+        ways = [
+            (*way, (claim, one)) for way in ways for one in options if _may(ask, claim, way, one, free, alike)
+        ]
     yield from ways
 
 

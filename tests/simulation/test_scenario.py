@@ -17,13 +17,24 @@ NODE = {"kind": "Node", "metadata": {"name": "a"}}
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
 
 
-def pod(name: str, *, status: dict[str, Any] | None = None, deleted: str | None = None, **spec: Any) -> dict[str, Any]:
+def pod(
+    name: str, *, status: dict[str, Any] | None = None, deleted: str | None = None, **spec: Any
+) -> dict[str, Any]:
     """A pod's manifest."""
-    return {"kind": "Pod", "metadata": {"name": name, "deletionTimestamp": deleted}, "spec": spec, "status": status or {}}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "deletionTimestamp": deleted},
+        "spec": spec,
+        "status": status or {},
+    }
 
 
 def scenario(
-    folder: Path, *documents: dict[str, Any], more: tuple[dict[str, Any], ...] = (), defaults: bool = True, **options: Any
+    folder: Path,
+    *documents: dict[str, Any],
+    more: tuple[dict[str, Any], ...] = (),
+    defaults: bool = True,
+    **options: Any,
 ) -> Scenario:
     """The scenario of a node and *documents*, with *more* of them as ``--pods``."""
     (folder / "cluster.json").write_text(json.dumps([NODE, *documents]))
@@ -58,9 +69,15 @@ class TestPods:
         assert not [item for item in found.objects if isinstance(item, Pod)]
 
     def test_who_stays(self, tmp_path: Path) -> None:
-        """Pods on a node stay while they are leaving, and with a warning where their node was not given; other kinds are counted."""
+        """Pods on a node stay while they are leaving, and with a warning where their node was not given;
+        other kinds are counted."""
         others = ({"kind": "Ingress", "metadata": {"name": name}} for name in "ij")
-        found = scenario(tmp_path, pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"), pod("orphan", nodeName="gone"), *others)
+        found = scenario(
+            tmp_path,
+            pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"),
+            pod("orphan", nodeName="gone"),
+            *others,
+        )
         assert [item.name for item in found.objects] == ["a", "leaving", "orphan"]
         assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
         assert found.ignored == {"of kind Ingress": 2}
@@ -68,23 +85,41 @@ class TestPods:
 
 class TestWorkloads:
     def test_replicas_are_topped_up(self, tmp_path: Path) -> None:
-        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads may be more pods, too."""
+        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
+        may be more pods, too."""
         owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
-        present = {"kind": "Pod", "metadata": {"name": "web-x", "ownerReferences": owner}, "spec": {"nodeName": "a"}}
-        replica_set = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 3, "template": TEMPLATE}}
-        job = {"kind": "Job", "metadata": {"name": "once"}, "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE}}
+        present = {
+            "kind": "Pod",
+            "metadata": {"name": "web-x", "ownerReferences": owner},
+            "spec": {"nodeName": "a"},
+        }
+        replica_set = {
+            "kind": "ReplicaSet",
+            "metadata": {"name": "web"},
+            "spec": {"replicas": 3, "template": TEMPLATE},
+        }
+        job = {
+            "kind": "Job",
+            "metadata": {"name": "once"},
+            "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE},
+        }
         found = scenario(tmp_path, present, replica_set, more=(job,))
         assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
 
 
 class TestAdmission:
     def test_priority_classes(self, tmp_path: Path) -> None:
-        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with its words."""
+        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with
+        its words."""
         high = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
-        found = scenario(tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope"))
+        found = scenario(
+            tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope")
+        )
         assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
         assert found.ignored == {"refused by the API server": 1}
-        assert found.warnings == (Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),)
+        assert found.warnings == (
+            Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),
+        )
 
     def test_without_defaults_nothing_is_admitted(self, tmp_path: Path) -> None:
         """Objects are taken as they stand, class or no class."""
@@ -97,12 +132,17 @@ def test_a_cluster_has_nodes(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"pods\.json: expected at least one Node, got none$"):
         Files.read(tmp_path / "pods.json").scenario()
     (tmp_path / "node.json").write_text('{"metadata": {"name": "n"}}')
-    with pytest.raises(ManifestError, match=r"expected at least one Node, got none \(.*node\.json, document 1: no kind, ignored\)$"):
+    with pytest.raises(
+        ManifestError,
+        match=r"expected at least one Node, got none \(.*node\.json, document 1: no kind, ignored\)$",
+    ):
         Files.read(tmp_path).scenario()
 
 
 def test_config_maps_are_kept(tmp_path: Path) -> None:
     """ConfigMaps are kept for Policies, by namespace and name."""
-    found = scenario(tmp_path, {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {}})
+    found = scenario(
+        tmp_path, {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {}}
+    )
     assert list(found.config_maps) == [("kube-system", "p")]
     assert found.node_count == sum(isinstance(item, Node) for item in found.objects) == 1

@@ -71,7 +71,9 @@ def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Js
     :param token: the letters of its token's volume; by default they follow from its name.
     :param managed: whether it has ``managedFields``, which kubectl does not print.
     """
-    metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
+    metadata = pod["metadata"]
+    spec = pod["spec"]
+    status = pod.get("status") or {}
     if any(volume["name"].startswith(TOKEN) for volume in spec.get("volumes", ())):
         return pod
     volume = _token_volume(

@@ -9,7 +9,9 @@ from kubeclassic.api.objects import Pod
 from tests.support.build import node, pod
 
 Json = dict[str, Any]
-A, B, C = (node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y")))
+A, B, C = (
+    node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))
+)
 BARE = node("bare")
 
 
@@ -18,13 +20,20 @@ def term(app: str | None = "a", key: str = "zone", **more: Any) -> Json:
     return {"labelSelector": {"matchLabels": {"app": app}} if app else {}, "topologyKey": key, **more}
 
 
-def affinity(want: Iterable[Any] = (), refuse: Iterable[Any] = (), like: Iterable[Any] = (), dislike: Iterable[Any] = ()) -> Json:
+def affinity(
+    want: Iterable[Any] = (),
+    refuse: Iterable[Any] = (),
+    like: Iterable[Any] = (),
+    dislike: Iterable[Any] = (),
+) -> Json:
     """Terms, as the field ``affinity`` of a pod's spec; *like* and *dislike*: (weight, term)."""
 
     def part(required: Iterable[Any], preferred: Iterable[Any]) -> Json:
         weighted = [{"weight": weight, "podAffinityTerm": found} for weight, found in preferred]
         given = {"required": list(required), "preferred": weighted}
-        return {f"{name}DuringSchedulingIgnoredDuringExecution": terms for name, terms in given.items() if terms}
+        return {
+            f"{name}DuringSchedulingIgnoredDuringExecution": terms for name, terms in given.items() if terms
+        }
 
     parts = {"podAffinity": part(want, like), "podAntiAffinity": part(refuse, dislike)}
     return {name: found for name, found in parts.items() if found}

@@ -37,7 +37,11 @@ def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> Framework
 def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str | None]:
     """Node -> the one reason that the plugin's filter has against it, None where it fits."""
     failures = plugin.filter(cycle.template, nodes, cycle)
-    reasons = {nodes.name(i): failures.reasons(i) if failures is not None else () for i in range(nodes.n) if nodes.has_node[i]}
+    reasons = {
+        nodes.name(i): failures.reasons(i) if failures is not None else ()
+        for i in range(nodes.n)
+        if nodes.has_node[i]
+    }
     return {name: " ".join(reason.text for reason in given) or None for name, given in reasons.items()}
 
 
@@ -50,11 +54,21 @@ def refusals(plugin: Any, new: Pod, *objects: KubeObject) -> dict[str, str | Non
 
 
 def scores(
-    plugin: Any, new: Pod, *objects: KubeObject, nodes: Mapping[str, Any] | None = None, raw: bool = False, release: str = "1.27"
+    plugin: Any,
+    new: Pod,
+    *objects: KubeObject,
+    nodes: Mapping[str, Any] | None = None,
+    raw: bool = False,
+    release: str = "1.27",
 ) -> dict[str, int]:
-    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin ever skipped."""
+    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin
+    ever skipped."""
     cycle = cycle_of(new, *objects, release=release)
-    rows = [cycle.table.row_of[name] for name in nodes] if nodes is not None else np.flatnonzero(cycle.table.has_node).tolist()
+    rows = (
+        [cycle.table.row_of[name] for name in nodes]
+        if nodes is not None
+        else np.flatnonzero(cycle.table.has_node).tolist()
+    )
     batch = Batch(cycle.table, np.array(rows, np.intp))
     status = plugin.pre_score(cycle.template, batch, cycle)
     assert status is None or status.is_skip, status

@@ -43,7 +43,9 @@ def pod(*words: Any, **fields: Any) -> Pod:
     return made
 
 
-def engine(*objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool] | None = None, **options: Any) -> Engine:
+def engine(
+    *objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool] | None = None, **options: Any
+) -> Engine:
     """A scheduler of *release* that was told of *objects* in their order; *options* go to ``resolve``."""
     made = classic_engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
     feed = EventFeed(made)
@@ -53,7 +55,8 @@ def engine(*objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool
 
 
 def ask(rule: Predicate, incoming: Pod, *objects: KubeObject, **options: Any) -> dict[str, list[str] | str]:
-    """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as for :func:`engine`."""
+    """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as
+    for :func:`engine`."""
     cycle = engine(*objects, **options).begin(incoming)
     return answers(rule, cycle, Batch(cycle.table))
 
@@ -65,7 +68,9 @@ def answers(rule: Predicate, cycle: Cycle, nodes: Batch) -> dict[str, list[str] 
     for i in range(nodes.n):
         if nodes.has_node[i]:
             error = error_text(failures, i) if failures is not None else None
-            found[nodes.name(i)] = error if error is not None else [r.text for r in (failures.reasons(i) if failures else ())]
+            found[nodes.name(i)] = (
+                error if error is not None else [r.text for r in (failures.reasons(i) if failures else ())]
+            )
     return found
 
 
@@ -75,8 +80,11 @@ def error_text(failures: Failures, i: int) -> str | None:
     return failures.texts[code - 1] if code else None
 
 
-def scored(rule: Priority, incoming: Pod, *objects: KubeObject, reduced: bool = True, **options: Any) -> dict[str, int]:
-    """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left it."""
+def scored(
+    rule: Priority, incoming: Pod, *objects: KubeObject, reduced: bool = True, **options: Any
+) -> dict[str, int]:
+    """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left
+    it."""
     cycle = engine(*objects, **options).begin(incoming)
     nodes = Batch(cycle.table, np.flatnonzero(cycle.table.has_node))
     scores = rule.score(cycle.template, nodes, cycle)

@@ -15,7 +15,9 @@ TYPES = {int: "int", bool: "bool", str: "string"}
 def made(kind: str, name: str, spec: Mapping[str, Any], **more: Any) -> Any:
     """An object of *kind* from its JSON form."""
     metadata = {"name": name, **more.pop("metadata", {})}
-    found = decode({"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": metadata, "spec": spec, **more})
+    found = decode(
+        {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": metadata, "spec": spec, **more}
+    )
     assert found is not None
     return found
 
@@ -23,18 +25,30 @@ def made(kind: str, name: str, spec: Mapping[str, Any], **more: Any) -> Any:
 def device(name: str, memory: str = "", **attributes: Any) -> dict[str, Any]:
     """A device with *attributes* of its driver's domain."""
     found = {key: {TYPES[type(value)]: value} for key, value in attributes.items()}
-    return {"name": name, "attributes": found, **({"capacity": {"memory": {"value": memory}}} if memory else {})}
+    return {
+        "name": name,
+        "attributes": found,
+        **({"capacity": {"memory": {"value": memory}}} if memory else {}),
+    }
 
 
 def a_slice(
-    node: str, *devices: Any, pool: str = "", driver: str = DRIVER, generation: int = 1, count: int = 1, **spec: Any
+    node: str,
+    *devices: Any,
+    pool: str = "",
+    driver: str = DRIVER,
+    generation: int = 1,
+    count: int = 1,
+    **spec: Any,
 ) -> ResourceSlice:
     """A slice of *devices*, names or objects, that *node* reaches; "*": all nodes do."""
     reach = {"allNodes": True} if node == "*" else {"nodeName": node} if node else {}
     listed = [device(one) if isinstance(one, str) else one for one in devices]
     name = spec.pop("name", f"{driver}-{pool or node or 'some'}-{generation}".replace("*", "all"))
     of = {"name": pool or node, "generation": generation, "resourceSliceCount": count}
-    found: ResourceSlice = made("ResourceSlice", name, {"driver": driver, "pool": of, "devices": listed, **reach, **spec})
+    found: ResourceSlice = made(
+        "ResourceSlice", name, {"driver": driver, "pool": of, "devices": listed, **reach, **spec}
+    )
     return found
 
 
@@ -60,9 +74,14 @@ def either(*alternatives: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"name": f"s{number}", **one} for number, one in enumerate(alternatives)]
 
 
-def device_claim(name: str, *requests: Any, constraints: Sequence[Mapping[str, Any]] = (), **more: Any) -> ResourceClaim:
+def device_claim(
+    name: str, *requests: Any, constraints: Sequence[Mapping[str, Any]] = (), **more: Any
+) -> ResourceClaim:
     """A claim with requests r0, r1 and so on, each with what :func:`exactly` or :func:`either` gives."""
-    asked = [{"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one} for i, one in enumerate(requests)]
+    asked = [
+        {"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one}
+        for i, one in enumerate(requests)
+    ]
     metadata = {"namespace": "default", "uid": f"uid-{name}", **more.pop("metadata", {})}
     spec = {"devices": {"requests": asked, "constraints": list(constraints)}}
     found: ResourceClaim = made("ResourceClaim", name, spec, metadata=metadata, **more)
@@ -75,15 +94,22 @@ def same(attribute: str, *requests: str) -> dict[str, Any]:
 
 
 def claiming(name: str, *claims: str, **status: Any) -> Pod:
-    """A pod that uses *claims*; one that begins with ``from `` names a template, and what was made of it is in *status*: name -> claim."""
+    """A pod that uses *claims*; one that begins with ``from `` names a template, and what was made of it is
+    in *status*: name -> claim."""
     spec: list[dict[str, Any]] = []
     for number, one in enumerate(claims):
         field = "resourceClaimTemplateName" if one.startswith("from ") else "resourceClaimName"
         spec.append({"name": f"c{number}", field: one.removeprefix("from ")})
-    statuses = [{"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()]
-    found = decode({
-        "kind": "Pod", "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
-        "spec": {"containers": [{"name": "c"}], "resourceClaims": spec}, "status": {"resourceClaimStatuses": statuses},
-    })  # fmt: skip
+    statuses = [
+        {"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()
+    ]
+    found = decode(
+        {
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+            "spec": {"containers": [{"name": "c"}], "resourceClaims": spec},
+            "status": {"resourceClaimStatuses": statuses},
+        }
+    )
     assert isinstance(found, Pod)
     return found

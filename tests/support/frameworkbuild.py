@@ -33,12 +33,20 @@ def configuration(
 
 
 def scheduler(
-    *objects: KubeObject, profile: Json | None = None, gates: Mapping[str, bool] | None = None,
-    profiles: Sequence[Json] = (), plugins: tuple[type[Plugin], ...] = (), percentage: int = 100,
-    release: str = DEFAULT_FRAMEWORK, **options: Any,
-) -> Engine:  # fmt: skip
-    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told of *objects*."""
-    config = configuration(profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage)
+    *objects: KubeObject,
+    profile: Json | None = None,
+    gates: Mapping[str, bool] | None = None,
+    profiles: Sequence[Json] = (),
+    plugins: tuple[type[Plugin], ...] = (),
+    percentage: int = 100,
+    release: str = DEFAULT_FRAMEWORK,
+    **options: Any,
+) -> Engine:
+    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told
+    of *objects*."""
+    config = configuration(
+        profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage
+    )
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     made = framework_engine(config, registry=registry, **options)
     feed = EventFeed(made)
@@ -49,12 +57,15 @@ def scheduler(
 
 def profile_of(profile: Json, *plugins: type[Plugin], gates: Mapping[str, bool] | None = None) -> Profile:
     """The one profile of such a scheduler."""
-    found: Profile = scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles["default-scheduler"]
+    found: Profile = scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles[
+        "default-scheduler"
+    ]
     return found
 
 
 def binding_methods(note: Callable[[Any, str, Any], Any]) -> Iterator[Callable[..., Any]]:
-    """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does of plugin, point and cycle."""
+    """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does
+    of plugin, point and cycle."""
 
     def method(point: str) -> Callable[..., Any]:
         return lambda self, pod, node_name, cycle: note(self, point, cycle)
@@ -64,7 +75,10 @@ def binding_methods(note: Callable[[Any, str, Any], Any]) -> Iterator[Callable[.
 
 def enabled(*names: str, **weights: int) -> Json:
     """``enabled`` entries: *names* without a weight, then those with one."""
-    return {"enabled": [{"name": name} for name in names] + [{"name": name, "weight": weight} for name, weight in weights.items()]}
+    return {
+        "enabled": [{"name": name} for name in names]
+        + [{"name": name, "weight": weight} for name, weight in weights.items()]
+    }
 
 
 def disabled(*names: str) -> Json:

@@ -1,8 +1,9 @@
-"""The measures of the house: tokens, functions, files, imports, circles, floors, and the table of ARCHITECTURE.md.
+"""The measures of the house: tokens, functions, files, imports, circles, floors, and the table of
+ARCHITECTURE.md.
 
-``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are named by their path from the
-root of the repository, with slashes. Every function takes what it looks at, so that a test can give it something wrong and see that it is
-found.
+``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are
+named by their path from the root of the repository, with slashes. Every function takes what it looks at, so
+that a test can give it something wrong and see that it is found.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Graph = Mapping[str, Mapping[str, int]]
 """File -> the files that it imports, each with the line of the first import."""
 
 
-# --- files ----------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -64,7 +65,7 @@ def test_files() -> tuple[str, ...]:
     return tuple(sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "tests").rglob("*.py")))
 
 
-# --- imports --------------------------------------------------------------------------------------------------------
+# --- imports ------------------------------------------------------------------------------------------------
 
 
 def modules(files: Iterable[str]) -> dict[tuple[str, ...], str]:
@@ -73,8 +74,11 @@ def modules(files: Iterable[str]) -> dict[tuple[str, ...], str]:
     return {name[:-1] if name[-1] == "__init__" else name: file for name, file in names.items()}
 
 
-def imported(module: ast.Module, file: str, known: Mapping[tuple[str, ...], str], *, run: bool = False) -> Iterator[tuple[int, str]]:
-    """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without those for types alone."""
+def imported(
+    module: ast.Module, file: str, known: Mapping[tuple[str, ...], str], *, run: bool = False
+) -> Iterator[tuple[int, str]]:
+    """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without
+    those for types alone."""
     skipped = set(map(id, for_types(module))) if run else set()
     for node in nodes(module):
         if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped:
@@ -100,7 +104,8 @@ def imported_names(node: ast.Import | ast.ImportFrom, package: tuple[str, ...]) 
 
 
 def found_file(name: tuple[str, ...], known: Mapping[tuple[str, ...], str]) -> str:
-    """The file of the longest part of *name* that is a module; what no file has stays a name, joined by slashes."""
+    """The file of the longest part of *name* that is a module; what no file has stays a name, joined by
+    slashes."""
     lengths = range(len(name), -1, -1)
     found = next((known[name[:n]] for n in lengths if name[:n] in known), None)
     return "/".join(name) if found is None else found
@@ -110,18 +115,28 @@ def found_file(name: tuple[str, ...], known: Mapping[tuple[str, ...], str]) -> s
 def imports() -> Graph:
     """The imports of every file of the package."""
     known = modules(sources())
-    return {file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file} for file in sources()}
+    return {
+        file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file}
+        for file in sources()
+    }
 
 
 def without(graph: Graph, edges: Collection[tuple[str, str]]) -> Graph:
     """The graph without some imports."""
-    return {file: {to: line for to, line in targets.items() if (file, to) not in edges} for file, targets in graph.items()}
+    return {
+        file: {to: line for to, line in targets.items() if (file, to) not in edges}
+        for file, targets in graph.items()
+    }
 
 
 def circles(graph: Graph) -> list[list[str]]:
     """The circles of imports: for each group of files that reach one another, those files, sorted."""
     reach = {file: reached(graph, file) for file in graph}
-    groups = {tuple(sorted(to for to in reach[file] if file in reach.get(to, ()))) for file in graph if file in reach[file]}
+    groups = {
+        tuple(sorted(to for to in reach[file] if file in reach.get(to, ())))
+        for file in graph
+        if file in reach[file]
+    }
     return [list(group) for group in sorted(groups)]
 
 
@@ -136,10 +151,11 @@ def reached(graph: Graph, start: str) -> set[str]:
     return found
 
 
-# --- the order of the parts -----------------------------------------------------------------------------------------
+# --- the order of the parts ---------------------------------------------------------------------------------
 
 Rows = Mapping[str, str]
-"""Parts on one floor, with spaces between -> what they may import of the lines above them, besides themselves."""
+"""Parts on one floor, with spaces between -> what they may import of the lines above them, besides
+themselves."""
 
 
 def part_of(file: str, rows: Rows) -> str | None:
@@ -159,23 +175,31 @@ def floor_of(part: str | None, rows: Rows) -> int:
 
 
 def may_import(file: str, target: str, rows: Rows) -> bool:
-    """Whether the table lets *file* import *target*: in its own part, or above its line where its row names it."""
-    here, there = part_of(file, rows), part_of(target, rows)
+    """Whether the table lets *file* import *target*: in its own part, or above its line where its row names
+    it."""
+    here = part_of(file, rows)
+    there = part_of(target, rows)
     if here is None or here == there:
         return here is not None
     named = next(allowed for row, allowed in rows.items() if here in row.split())
-    return floor_of(there, rows) < floor_of(here, rows) and any(covers(part, target) for part in named.split())
+    return floor_of(there, rows) < floor_of(here, rows) and any(
+        covers(part, target) for part in named.split()
+    )
 
 
 def strays(graph: Graph, rows: Rows) -> list[str]:
     """The imports that the table does not allow."""
     return [
-        f"{file}, line {line}: {to}" for file, targets in graph.items() for to, line in targets.items() if not may_import(file, to, rows)
+        f"{file}, line {line}: {to}"
+        for file, targets in graph.items()
+        for to, line in targets.items()
+        if not may_import(file, to, rows)
     ]
 
 
 def longest_chain(graph: Graph, units: Mapping[str, str]) -> list[str]:
-    """The longest chain of imports between *units* (file -> its unit; other files do not count), highest first; no circle may be there."""
+    """The longest chain of imports between *units* (file -> its unit; other files do not count), highest
+    first; no circle may be there."""
     below: dict[str, set[str]] = {unit: set() for unit in units.values()}
     for file, unit in units.items():
         below[unit] |= {units[to] for to in graph[file] if to in units} - {unit}
@@ -189,7 +213,7 @@ def longest_chain(graph: Graph, units: Mapping[str, str]) -> list[str]:
     return max(map(chain, sorted(below)), key=len, default=[])
 
 
-# --- sizes ----------------------------------------------------------------------------------------------------------
+# --- sizes --------------------------------------------------------------------------------------------------
 
 WIDTH = 110
 """The columns of a line; longer ones are counted."""
@@ -236,7 +260,11 @@ def body_lines(node: Function) -> int:
 
 def called_once(module: ast.Module) -> list[str]:
     """The private functions of a file that one place in it names."""
-    private = {node.name for node in functions(module) if node.name.startswith("_") and not node.name.startswith("__")}
+    private = {
+        node.name
+        for node in functions(module)
+        if node.name.startswith("_") and not node.name.startswith("__")
+    }
     uses = Counter(name for name in names_in(module) if name in private)
     return sorted(name for name in private if uses[name] == 1)
 
@@ -249,12 +277,21 @@ def changes_of_file(arguments: list[str]) -> tuple[int, int]:
     from kubeclassic.cli import main
 
     def run() -> None:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            contextlib.suppress(SystemExit),
+        ):
             main(arguments)
 
     def note(frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
-        if event == "call" and file.startswith(f"{ROOT}/") and "site-packages" not in file and frame.f_code.co_name not in BY_ITSELF:
+        if (
+            event == "call"
+            and file.startswith(f"{ROOT}/")
+            and "site-packages" not in file
+            and frame.f_code.co_name not in BY_ITSELF
+        ):
             entered.append(file)
 
     entered: list[str] = []
@@ -269,7 +306,9 @@ def changes_of_file(arguments: list[str]) -> tuple[int, int]:
 
 def table() -> list[tuple[str, str]]:
     """The sizes of the house, each with its name."""
-    of_source, of_tests = (sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files()))
+    of_source, of_tests = (
+        sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files())
+    )
     modules_ = [tree(path) for path in sources()]
     bodies = [body_lines(node) for module in modules_ for node in functions(module)]
     lines = [line for path in sources() for line in text(path).splitlines()]
@@ -295,22 +334,32 @@ def table() -> list[tuple[str, str]]:
     return [(name, size if isinstance(size, str) else f"{size:,}") for name, size in rows]
 
 
-# --- kinds ----------------------------------------------------------------------------------------------------------
+# --- kinds --------------------------------------------------------------------------------------------------
 
 KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
-"""Names of classes that only one kind of releases has: that with predicates and priorities, or the framework."""
+"""Names of classes that only one kind of releases has: that with predicates and priorities, or the framework.
+"""
 
 
 def kinds_asked(module: ast.AST) -> list[int]:
     """The lines that ask of which kind something is: a class of the one kind of releases, or of the other."""
-    return [part.lineno for node in nodes(module) for part in classes_asked(node) if any(map(KIND.search, names_in(part)))]
+    return [
+        part.lineno
+        for node in nodes(module)
+        for part in classes_asked(node)
+        if any(map(KIND.search, names_in(part)))
+    ]
 
 
 def classes_asked(node: ast.AST) -> list[ast.expr]:
     """The classes that ``isinstance``, ``issubclass`` or a pattern asks for, if *node* is one of these."""
     if isinstance(node, ast.MatchClass):
         return [node.cls]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("isinstance", "issubclass")
+    ):
         return node.args[-1:]
     return []
 
@@ -324,10 +373,12 @@ def names_in(node: ast.AST) -> Iterator[str]:
 
 def ignored_lines(source: str) -> list[int]:
     """The lines that the type checker is told to ignore."""
-    return [number for number, line in enumerate(source.splitlines(), 1) if re.search(r"#\s*type:\s*ignore", line)]
+    return [
+        number for number, line in enumerate(source.splitlines(), 1) if re.search(r"#\s*type:\s*ignore", line)
+    ]
 
 
-# --- releases -------------------------------------------------------------------------------------------------------
+# --- releases -----------------------------------------------------------------------------------------------
 
 
 def literals(module: ast.Module, versions: Collection[str]) -> list[int]:
@@ -353,7 +404,8 @@ def imports_of(module: ast.Module, names: Collection[str]) -> list[int]:
 
 
 def is_release(node: ast.expr) -> bool:
-    """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or ``version`` of one."""
+    """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or
+    ``version`` of one."""
     if isinstance(node, ast.Attribute):
         return node.attr == "release" or (node.attr == "version" and is_release(node.value))
     return isinstance(node, ast.Name) and node.id == "release"
@@ -365,11 +417,12 @@ def is_absence(node: ast.Compare) -> bool:
     return nothing and all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
 
 
-# --- ARCHITECTURE.md ------------------------------------------------------------------------------------------------
+# --- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
 
 def table_under(heading: str, document: str) -> list[tuple[str, str]]:
-    """(first cell, the rest) for each row of the table under a heading, the head and the line below it left out."""
+    """(first cell, the rest) for each row of the table under a heading, the head and the line below it left
+    out."""
     section = document.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     rows = [line.strip("|").partition("|") for line in section.splitlines() if line.startswith("|")]
     return [(first.strip(), rest.strip()) for first, _, rest in rows[2:]]

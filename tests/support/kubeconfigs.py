@@ -9,7 +9,9 @@ from typing import Any
 import yaml
 
 
-def kubeconfig(folder: Path, cluster: Mapping[str, Any], user: Mapping[str, Any] | None = None, **more: Any) -> Path:
+def kubeconfig(
+    folder: Path, cluster: Mapping[str, Any], user: Mapping[str, Any] | None = None, **more: Any
+) -> Path:
     """A kubeconfig with one context, ``there``."""
     document = {
         "apiVersion": "v1",

@@ -9,7 +9,10 @@ import pytest
 
 
 def refusal_text(
-    kind: type[BaseException] | tuple[type[BaseException], ...], ask: Callable[..., object], *given: Any, **options: Any
+    kind: type[BaseException] | tuple[type[BaseException], ...],
+    ask: Callable[..., object],
+    *given: Any,
+    **options: Any,
 ) -> str:
     """The text of the error of *kind* that ``ask(*given, **options)`` ends with."""
     with pytest.raises(kind) as caught:

@@ -32,14 +32,22 @@ def at(time: float, item: KubeObject, verb: str = ADD, *, runs: float | None = N
     return Event(time, verb, item, "test", EVER if runs is None else Lifetime(runs_for=runs))
 
 
-def replay(*events: Event, release: str = "1.16", until: float | None = None, options: Json | None = None, **delays: float) -> Replay:
+def replay(
+    *events: Event,
+    release: str = "1.16",
+    until: float | None = None,
+    options: Json | None = None,
+    **delays: float,
+) -> Replay:
     """A replay of *events* in their order."""
     return of_engine(engine(release, **options or {}), *events, until=until, **delays)
 
 
 def of_engine(made: Engine, *events: Event, until: float | None = None, **delays: float) -> Replay:
     """The same for an engine."""
-    return Replay(Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until)
+    return Replay(
+        Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until
+    )
 
 
 def asking(name: str, cpu: str = "1", **more: Any) -> Any:
@@ -136,5 +144,10 @@ workloadTemplate:
 """A scenario with a bit of everything; :data:`TROUBLE` happens beside it."""
 TROUBLE = "".join(
     json.dumps({"time": time, "event": verb, "object": {"kind": "Node", "metadata": {"name": name}}}) + "\n"
-    for time, verb, name in ((40, "Fail", "node-0"), (50, "Drain", "node-1"), (80, "Recover", "node-1"), (400, "Recover", "node-0"))
+    for time, verb, name in (
+        (40, "Fail", "node-0"),
+        (50, "Drain", "node-1"),
+        (80, "Recover", "node-1"),
+        (400, "Recover", "node-0"),
+    )
 )

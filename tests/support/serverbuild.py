@@ -26,7 +26,8 @@ JSON = {"content-type": "application/json"}
 def first_and_last(left_out: Collection[str] = (), only: Collection[str] = ()) -> list[Family]:
     """The families kept with the project, each of the first and of the last release that has it.
 
-    What a server adds to an engine is the same for all releases; the engines themselves are held to the original in all of them.
+    What a server adds to an engine is the same for all releases; the engines themselves are held to the
+    original in all of them.
     """
     found: dict[str, list[Family]] = {}
     for family in find_families([KEPT]):
@@ -78,9 +79,13 @@ def cluster(*objects: KubeObject, release: str = "1.16", config: Json | None = N
 
 
 def three_nodes(**options: Any) -> ServedCluster:
-    """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on c; w waits for 2 cores."""
+    """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on
+    c; w waits for 2 cores."""
     nodes = [as_node(node_json(name)) for name in "abc"]
-    pods = [as_pod(pod_json("low", cpu="3", on="b", priority=1)), as_pod(pod_json("middle", cpu="4", on="c", priority=5))]
+    pods = [
+        as_pod(pod_json("low", cpu="3", on="b", priority=1)),
+        as_pod(pod_json("middle", cpu="4", on="c", priority=5)),
+    ]
     return cluster(*nodes, *pods, as_pod(pod_json("w", cpu="2", priority=0)), **options)
 
 
@@ -126,7 +131,7 @@ class Caller:
         return found.json()
 
 
-# --- what the engine says itself ------------------------------------------------------------------------------------
+# --- what the engine says itself ----------------------------------------------------------------------------
 
 
 def as_body(value: Json) -> bytes:
@@ -135,12 +140,15 @@ def as_body(value: Json) -> bytes:
 
 
 def mismatches(service: ServedCluster, pod: Json, names: Sequence[str], decision: Decision) -> list[str]:
-    """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they agree."""
+    """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they
+    agree."""
     found: list[str] = []
     verdict = json.loads(service.filter(as_body({"Pod": pod, "NodeNames": list(names)})))
     details = decision.details
     if details is None or (details.search is None and not decision.is_fit_error):
-        return [] if verdict["Error"] == decision.error else [f"error: {verdict['Error']!r}, {decision.error!r}"]
+        return (
+            [] if verdict["Error"] == decision.error else [f"error: {verdict['Error']!r}, {decision.error!r}"]
+        )
     for name in dict.fromkeys(details.feasible):
         if name not in verdict["NodeNames"]:
             found.append(f"{name}: fits, but not for the service: {verdict['FailedNodes'].get(name)}")
@@ -158,7 +166,8 @@ def mismatches(service: ServedCluster, pod: Json, names: Sequence[str], decision
 def _score_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> Iterable[str]:
     scores = json.loads(service.prioritize(as_body({"Pod": pod, "NodeNames": decision.feasible})))
     totals = decision.scores
-    low, high = min(totals.values()), max(totals.values())
+    low = min(totals.values())
+    high = max(totals.values())
     for entry in scores:
         total = totals[entry["Host"]]
         wanted = 10 if low == high else (total - low) * 10 // (high - low)
@@ -169,7 +178,10 @@ def _score_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> 
 def _victim_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> Iterable[str]:
     assert decision.preemption is not None
     own = {
-        name: {"Pods": [{"UID": victim.uid} for victim in victims.pods], "NumPDBViolations": victims.violations}
+        name: {
+            "Pods": [{"UID": victim.uid} for victim in victims.pods],
+            "NumPDBViolations": victims.violations,
+        }
         for name, victims in decision.preemption.candidates.items()
     }
     nobody: Json = {name: {"Pods": []} for name in own}
@@ -182,4 +194,8 @@ def _victim_mismatches(service: ServedCluster, pod: Json, decision: Decision) ->
 
 def node_names(case: Json) -> list[str]:
     """The names of the nodes of a conformance case."""
-    return list(dict.fromkeys(item["metadata"]["name"] for item in case.get("objects", ()) if item.get("kind") == "Node"))
+    return list(
+        dict.fromkeys(
+            item["metadata"]["name"] for item in case.get("objects", ()) if item.get("kind") == "Node"
+        )
+    )

@@ -17,10 +17,13 @@ TEXT = "node(s) didn't match pod topology spread constraints"
 SHORT = {TEXT: "skew", f"{TEXT} (missing required label)": "label", None: None}
 NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 LEAVING = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
-A, B = node("a", labels={"zone": "x", "rack": "1"}), node("b", labels={"zone": "y", "rack": "1"})
+A = node("a", labels={"zone": "x", "rack": "1"})
+B = node("b", labels={"zone": "y", "rack": "1"})
 
 
-def constraint(key: str = "zone", skew: int = 1, selector: Any = None, when: str = "DoNotSchedule", **more: Any) -> dict[str, Any]:
+def constraint(
+    key: str = "zone", skew: int = 1, selector: Any = None, when: str = "DoNotSchedule", **more: Any
+) -> dict[str, Any]:
     """A constraint over pods with ``app: a``, if no other *selector* is given."""
     wanted = {"matchLabels": {"app": "a"}} if selector is None else selector
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": wanted, **more}
@@ -33,7 +36,12 @@ def soft(key: str = "zone", skew: int = 1, **more: Any) -> dict[str, Any]:
 
 def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
     """The pod that is to be scheduled, one of ``app: a``."""
-    return pod("new", labels={"app": "a"} | more.pop("labels", {}), topologySpreadConstraints=list(constraints), **more)
+    return pod(
+        "new",
+        labels={"app": "a"} | more.pop("labels", {}),
+        topologySpreadConstraints=list(constraints),
+        **more,
+    )
 
 
 def peer(name: str, on: str, **more: Any) -> Pod:
@@ -43,7 +51,11 @@ def peer(name: str, on: str, **more: Any) -> Pod:
 
 def plugin(defaults: Any = None, release: str = "1.27", **gates: bool) -> PodTopologySpread:
     """The plugin of *release* with System defaults, or with List ones where *defaults* are given."""
-    args = PodTopologySpreadArgs(defaulting_type="System") if defaults is None else PodTopologySpreadArgs(tuple(defaults), "List")
+    args = (
+        PodTopologySpreadArgs(defaulting_type="System")
+        if defaults is None
+        else PodTopologySpreadArgs(tuple(defaults), "List")
+    )
     return PodTopologySpread(args, handle(release, **gates))
 
 
@@ -57,8 +69,10 @@ def against(new: Pod, *objects: Any, by: PodTopologySpread | None = None) -> dic
     return named(refusals(by or plugin(), new, *objects))
 
 
-# --- random clusters --------------------------------------------------------------------------------------------------
+# --- random clusters ----------------------------------------------------------------------------------------
 
 KEYS = ["zone", "rack", "kubernetes.io/hostname"]
 HOSTS = st.sampled_from("hij")
-LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"]), KEYS[2]: HOSTS})
+LABELS = st.fixed_dictionaries(
+    {}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"]), KEYS[2]: HOSTS}
+)

@@ -46,7 +46,13 @@ def claim(
 
 
 def volume(
-    name: str, kind: str = "wait", size: str = "1Gi", *, phase: str = "Available", meta: Json | None = None, **spec: Any
+    name: str,
+    kind: str = "wait",
+    size: str = "1Gi",
+    *,
+    phase: str = "Available",
+    meta: Json | None = None,
+    **spec: Any,
 ) -> PersistentVolume:
     metadata = {"name": name, "resourceVersion": "7", **(meta or {})}
     spec = {"storageClassName": kind, "capacity": {"storage": size}, **spec}
@@ -61,7 +67,9 @@ def on(**labels: str) -> Json:
 
 
 def pod(*claims: str, name: str = "p") -> Pod:
-    volumes = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}} for i, claim in enumerate(claims)]
+    volumes = [
+        {"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}} for i, claim in enumerate(claims)
+    ]
     return obj({"kind": "Pod", "metadata": {"name": name}, "spec": {"volumes": volumes}})  # type: ignore[no-any-return]  # as above
 
 
@@ -85,12 +93,14 @@ def flags(found: VolumeBinder, nodes: Batch, *claims: str) -> list[tuple[bool, b
     """(unbound, bound) of each node, or the text of its error."""
     finding = found.find([f"default/{name}" for name in claims], nodes)
     return [
-        finding.texts[finding.errors[i] - 1] if finding.errors[i] else (bool(finding.unbound[i]), bool(finding.bound[i]))
+        finding.texts[finding.errors[i] - 1]
+        if finding.errors[i]
+        else (bool(finding.unbound[i]), bool(finding.bound[i]))
         for i in range(nodes.n)
     ]
 
 
-# --- what plugins look at -------------------------------------------------------------------------------------------
+# --- what plugins look at -----------------------------------------------------------------------------------
 
 
 def using(name: str, *volumes: Json | str, **more: Any) -> Pod:
@@ -118,14 +128,19 @@ def bound(name: str, volume: str, kind: str | None = "wait", **spec: Any) -> Per
 def made_for(owner: str, name: str, **spec: Any) -> PersistentVolumeClaim:
     """A claim with a pod of this UID for an owner."""
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "new", "uid": owner, "controller": True}
-    document = {"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default", "ownerReferences": [reference]}}
+    document = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "default", "ownerReferences": [reference]},
+    }
     found: PersistentVolumeClaim = obj(document | {"spec": {"storageClassName": "wait", **spec}})
     return found
 
 
 def csi_node(name: str, migrated: str = "", **counts: int) -> CSINode:
     """A CSINode; *counts*: driver -> how many volumes it attaches at most."""
-    drivers = [{"name": driver, "nodeID": name, "allocatable": {"count": count}} for driver, count in counts.items()]
+    drivers = [
+        {"name": driver, "nodeID": name, "allocatable": {"count": count}} for driver, count in counts.items()
+    ]
     meta = {"name": name, "annotations": {MIGRATED: migrated} if migrated else {}}
     found: CSINode = obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
     return found
@@ -133,12 +148,20 @@ def csi_node(name: str, migrated: str = "", **counts: int) -> CSINode:
 
 def csi_driver(name: str, *, reports: bool = True) -> CSIDriver:
     """A driver that reports, or does not, how much storage is left."""
-    found: CSIDriver = obj({"kind": "CSIDriver", "metadata": {"name": name}, "spec": {"storageCapacity": reports}})
+    found: CSIDriver = obj(
+        {"kind": "CSIDriver", "metadata": {"name": name}, "spec": {"storageCapacity": reports}}
+    )
     return found
 
 
 def storage_left(name: str, kind: str, topology: Json | None, **sizes: str) -> CSIStorageCapacity:
-    """How much storage of a class is left where *topology* selects; *sizes*: ``capacity``, ``maximumVolumeSize``."""
-    document: Json = {"kind": "CSIStorageCapacity", "metadata": {"name": name, "namespace": "default"}, "storageClassName": kind, **sizes}
+    """How much storage of a class is left where *topology* selects; *sizes*: ``capacity``,
+    ``maximumVolumeSize``."""
+    document: Json = {
+        "kind": "CSIStorageCapacity",
+        "metadata": {"name": name, "namespace": "default"},
+        "storageClassName": kind,
+        **sizes,
+    }
     found: CSIStorageCapacity = obj(document if topology is None else document | {"nodeTopology": topology})
     return found

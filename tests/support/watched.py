@@ -31,8 +31,13 @@ class Watch:
 class Watched:
     """*real*, of which each attribute needs one of the flags in *needs* to be declared."""
 
-    def __init__(self, real: Any, watch: Watch, needs: Mapping[str, Reads], wraps: Wraps | None = None) -> None:
-        self._real, self._watch, self._needs, self._wraps = real, watch, needs, wraps or {}
+    def __init__(
+        self, real: Any, watch: Watch, needs: Mapping[str, Reads], wraps: Wraps | None = None
+    ) -> None:
+        self._real = real
+        self._watch = watch
+        self._needs = needs
+        self._wraps = wraps or {}
 
     def __getattr__(self, name: str) -> Any:
         self._require(name)
@@ -41,7 +46,8 @@ class Watched:
         return found if wrap is None else wrap(found)
 
     def _require(self, name: str) -> None:
-        what, needed = f"{type(self._real).__name__}.{name}", self._needs.get(name)
+        what = f"{type(self._real).__name__}.{name}"
+        needed = self._needs.get(name)
         if needed is None:
             self._watch.undeclared.append(f"{what} is not known to need any declaration")
         elif needed and not needed & self._watch.declared:
@@ -54,11 +60,20 @@ def _needing(**names: str) -> dict[str, Reads]:
 
 
 _WRITTEN = {
-    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS,
-    "counts": Reads.COUNTS, "volumes": Reads.VOLUMES,
-    "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS,
+    "free": FREE,
+    "node": Reads.NODE,
+    "requests": Reads.REQUESTS,
+    "ports": Reads.PORTS,
+    "pods": Reads.PODS,
+    "counts": Reads.COUNTS,
+    "volumes": Reads.VOLUMES,
+    "domain": Reads.DOMAIN,
+    "cluster": Reads.CLUSTER,
+    "wide": WIDE,
+    "listings": Reads.LISTINGS,
+    "effects": Reads.EFFECTS,
     "counted": COUNTED,
-}  # fmt: skip
+}
 
 TABLE = _needing(
     free="size resources places zone_key",
@@ -79,7 +94,15 @@ LISTINGS = _needing(
     volumes="volumes_version volume_tick",
     listings="owner_tick",
 )
-VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities", "attachments")
+VOLUME_LISTINGS = (
+    "volumes",
+    "claims",
+    "classes",
+    "csi_nodes",
+    "csi_drivers",
+    "csi_capacities",
+    "attachments",
+)
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
     free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described"
@@ -117,8 +140,18 @@ def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
     """*cycle*, with notes of its own."""
     kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
-    binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
-    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": CycleState()}
+    binder = Watched(
+        cycle.binder,
+        watch,
+        dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES),
+    )
+    parts = {
+        "table": table,
+        "listings": listings,
+        "binder": binder,
+        "cache": Watched(cycle.cache, watch, CACHE),
+        "notes": CycleState(),
+    }
     return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})
 
 
@@ -137,7 +170,9 @@ def watched_table(cycle: Cycle, watch: Watch) -> Watched:
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 
-    return Watched(cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())})
+    return Watched(
+        cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())}
+    )
 
 
 def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:
@@ -146,7 +181,8 @@ def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:
 
 
 def watched_overlay(table: Watched, rows: Iterable[int], cycle: Cycle) -> Overlay:
-    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about edited rows is kept, unedited."""
+    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about
+    edited rows is kept, unedited."""
     made = Overlay.of(cycle.table, np.array(list(rows), np.intp), cycle.pod)
     made.table = table  # type: ignore[assignment]  # as above
     return made

@@ -1,4 +1,5 @@
-"""Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of what-if."""
+"""Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of
+what-if."""
 
 from __future__ import annotations
 
@@ -23,15 +24,26 @@ def node(name: str, cpu: int = 1000, memory: int = 4, labels: Json | None = None
     amounts = {"cpu": f"{cpu}m", "memory": f"{memory}Gi", "pods": "10"}
     conditions = [{"type": "Ready", "status": "True"}]
     metadata = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
-    return {"kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": amounts, "conditions": conditions}}
+    return {
+        "kind": "Node",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"allocatable": amounts, "conditions": conditions},
+    }
 
 
-def pod(name: str, cpu: int = 0, memory: int = 0, labels: Json | None = None, port: int = 0, **spec: Any) -> Json:
+def pod(
+    name: str, cpu: int = 0, memory: int = 0, labels: Json | None = None, port: int = 0, **spec: Any
+) -> Json:
     """A pod with one container."""
     requests = {"cpu": f"{cpu}m", "memory": f"{memory}Gi"}
     ports = [{"containerPort": port, "hostPort": port}] if port else []
     container = {"name": "main", "resources": {"requests": requests}, "ports": ports}
-    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": [container], **spec}}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": {"containers": [container], **spec},
+    }
 
 
 def apart(app: str) -> Json:
@@ -46,7 +58,7 @@ def taint(which: tuple[str, str, str]) -> Json:
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
 
-# --- drawn ----------------------------------------------------------------------------------------------------------
+# --- drawn --------------------------------------------------------------------------------------------------
 
 _amounts = st.tuples(st.integers(0, 12).map(lambda number: number * 100), st.integers(0, 5))
 _apps = st.sampled_from(["a", "b"])
@@ -59,7 +71,10 @@ def clusters(draw: st.DrawFn) -> list[Json]:
     items = [_node(draw, name) for name in names]
     hosts = [draw(st.sampled_from(names)) for _ in range(draw(st.integers(0, 5)))]
     # A kubelet turns down a second pod with a host port that is taken.
-    items += [_bound(draw, f"p{number}", host, is_first=host not in hosts[:number]) for number, host in enumerate(hosts)]
+    items += [
+        _bound(draw, f"p{number}", host, is_first=host not in hosts[:number])
+        for number, host in enumerate(hosts)
+    ]
     cpu, memory = draw(_amounts)
     spec: Json = {}
     if draw(st.integers(0, 3)) == 0:
@@ -69,12 +84,25 @@ def clusters(draw: st.DrawFn) -> list[Json]:
     if draw(st.booleans()):
         spec["tolerations"] = [{"key": "spot", "operator": "Exists"}]
     port = draw(st.sampled_from([0, 0, 80]))
-    return [*items, pod("asked", cpu + 300, memory, {"app": draw(_apps)}, port, priority=draw(st.sampled_from([0, 5])), **spec)]
+    return [
+        *items,
+        pod(
+            "asked",
+            cpu + 300,
+            memory,
+            {"app": draw(_apps)},
+            port,
+            priority=draw(st.sampled_from([0, 5])),
+            **spec,
+        ),
+    ]
 
 
 def _node(draw: st.DrawFn, name: str) -> Json:
     labels = draw(st.sampled_from([{}, {"disk": "ssd"}, {"disk": "hdd"}, {"disk": "ssd", "pool": "x"}]))
-    spec: Json = {"taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]}
+    spec: Json = {
+        "taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]
+    }
     if draw(st.integers(0, 3)) == 0:
         spec["unschedulable"] = True
     return node(name, draw(st.integers(2, 14)) * 100, draw(st.integers(1, 5)), labels, **spec)
@@ -89,7 +117,7 @@ def _bound(draw: st.DrawFn, name: str, host: str, *, is_first: bool) -> Json:
     return pod(name, cpu // 2, memory // 2, labels, port, nodeName=host, priority=priority, **more)
 
 
-# --- plain trials ---------------------------------------------------------------------------------------------------
+# --- plain trials -------------------------------------------------------------------------------------------
 
 
 def host_of(items: Sequence[Json], release: str, edits: Sequence[str] = (), **options: Any) -> str | None:

@@ -26,7 +26,8 @@ class TestToleration:
         ],
     )
     def test_key_value_and_effect(self, toleration, covers):
-        """Effect and key are equal or left out; the value is equal, or the operator Exists; seconds do not matter."""
+        """Effect and key are equal or left out; the value is equal, or the operator Exists; seconds do not
+        matter."""
         assert toleration_tolerates(toleration, TAINT) is covers
 
     def test_an_empty_key_covers_any_key_of_that_value(self):

@@ -14,7 +14,8 @@ def cache(request):
 
 class TestNodes:
     def test_an_image_is_counted_when_its_node_is_told(self, cache):
-        """An image's node count is from the last update of the node; its size is from the first node that had it."""
+        """An image's node count is from the last update of the node; its size is from the first node that had
+        it."""
         cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
         cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
         assert (cache.infos["n"].images, cache.infos["m"].images) == ({"i": (5, 1)}, {"i": (5, 2)})

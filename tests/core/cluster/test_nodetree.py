@@ -53,7 +53,8 @@ class TestVisitingOrder:
     @given(STEPS)
     def test_is_the_tree_read_off(self, steps):
         """When nodes are added, removed and moved between passes, the order is that of a tree that is walked."""
-        tree, order = WalkedTree(), VisitingOrder()
+        tree = WalkedTree()
+        order = VisitingOrder()
         for verb, *arguments in steps:
             if verb == "take":
                 count = int(arguments[0]) if len(tree) else 0

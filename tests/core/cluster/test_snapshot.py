@@ -11,7 +11,10 @@ from tests.support.frameworkbuild import scheduler
 def content(made):
     """Name -> whether the row has a node object, and the names of its pods, as the table has them."""
     table = made.table
-    return {name: (bool(table.has_node[row]), [entry.pod.name for entry in table.pods[row]]) for name, row in table.row_of.items()}
+    return {
+        name: (bool(table.has_node[row]), [entry.pod.name for entry in table.pods[row]])
+        for name, row in table.row_of.items()
+    }
 
 
 def refreshed(made):

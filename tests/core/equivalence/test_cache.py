@@ -1,4 +1,5 @@
-"""The equivalence cache: which calls it saves, what invalidates its results, and which stale answers it gives."""
+"""The equivalence cache: which calls it saves, what invalidates its results, and which stale answers it
+gives."""
 
 import pytest
 
@@ -7,7 +8,20 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import engine, pod
-from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
+from tests.support.equivalencebuild import (
+    ASKING,
+    CLAIM,
+    DISK,
+    PLAIN,
+    WEB,
+    ZONE,
+    both_releases,
+    host,
+    keeping_away,
+    kept,
+    place,
+    why,
+)
 from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
 
 
@@ -22,14 +36,20 @@ AFFINITY = (
     "0/1 nodes are available: 1 node(s) didn't match pod affinity/anti-affinity, "
     "1 node(s) didn't satisfy existing pods anti-affinity rules."
 )
-NO_DISK, NO_ZONE = (f"0/1 nodes are available: 1 node(s) had no available {what}." for what in ("disk", "volume zone"))
+NO_DISK, NO_ZONE = (
+    f"0/1 nodes are available: 1 node(s) had no available {what}." for what in ("disk", "volume zone")
+)
 UNLABELLED = "0/1 nodes are available: 1 node(s) didn't have the requested labels."
 FULL = "0/1 nodes are available: 1 Insufficient cpu."
 
 
 def policy(name, **argument):
     """A Policy with one predicate."""
-    return {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": name} | ({"argument": argument} if argument else {})]}
+    return {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": name} | ({"argument": argument} if argument else {})],
+    }
 
 
 @both_releases
@@ -37,34 +57,82 @@ class TestGaps:
     @pytest.mark.parametrize(
         ("first", "told", "second", "true", "before", "options"),
         [
-            pytest.param({}, host("a", unschedulable=True), {}, CORDONED, (), {}, id="cordoning: CheckNodeUnschedulable"),
             pytest.param(
-                {"labels": WEB, "affinity": keeping_away(**WEB)}, None, {"labels": WEB, "affinity": keeping_away(**WEB)}, AFFINITY, (), {},
+                {},
+                host("a", unschedulable=True),
+                {},
+                CORDONED,
+                (),
+                {},
+                id="cordoning: CheckNodeUnschedulable",
+            ),
+            pytest.param(
+                {"labels": WEB, "affinity": keeping_away(**WEB)},
+                None,
+                {"labels": WEB, "affinity": keeping_away(**WEB)},
+                AFFINITY,
+                (),
+                {},
                 id="a pod assumed: MatchInterPodAffinity",
             ),
             pytest.param(
-                {"labels": WEB}, pod("foreign", on="a", affinity=keeping_away(**WEB)), {"labels": WEB}, AFFINITY, (), {},
+                {"labels": WEB},
+                pod("foreign", on="a", affinity=keeping_away(**WEB)),
+                {"labels": WEB},
+                AFFINITY,
+                (),
+                {},
                 id="a pod bound by others: MatchInterPodAffinity",
             ),
-            pytest.param({"volumes": DISK}, None, {"volumes": DISK}, NO_DISK, (), {}, id="a pod assumed: NoDiskConflict"),
             pytest.param(
-                {"requests": {"cpu": "3"}}, None, {"requests": {"cpu": "3"}}, FULL, (), {"policy": policy("PodFitsResources")},
+                {"volumes": DISK},
+                None,
+                {"volumes": DISK},
+                NO_DISK,
+                (),
+                {},
+                id="a pod assumed: NoDiskConflict",
+            ),
+            pytest.param(
+                {"requests": {"cpu": "3"}},
+                None,
+                {"requests": {"cpu": "3"}},
+                FULL,
+                (),
+                {"policy": policy("PodFitsResources")},
                 id="a new pod: PodFitsResources of a Policy",
             ),
             pytest.param(
-                {}, host("a"), {}, UNLABELLED, [host("a", labels={"rack": "r"})],
-                {"policy": policy("CheckNodeLabelPresence", labelsPresence={"labels": ["rack"], "presence": True})},
+                {},
+                host("a"),
+                {},
+                UNLABELLED,
+                [host("a", labels={"rack": "r"})],
+                {
+                    "policy": policy(
+                        "CheckNodeLabelPresence", labelsPresence={"labels": ["rack"], "presence": True}
+                    )
+                },
                 id="a label taken away: CheckNodeLabelPresence",
             ),
             pytest.param(
-                {"volumes": CLAIM}, host("a", labels={ZONE: "z2"}), {"volumes": CLAIM}, NO_ZONE,
-                [host("a"), claim("c", annotations=BOUND, volumeName="v"), volume("v", meta={"labels": {ZONE: "z1"}})], {},
+                {"volumes": CLAIM},
+                host("a", labels={ZONE: "z2"}),
+                {"volumes": CLAIM},
+                NO_ZONE,
+                [
+                    host("a"),
+                    claim("c", annotations=BOUND, volumeName="v"),
+                    volume("v", meta={"labels": {ZONE: "z1"}}),
+                ],
+                {},
                 id="a zone that a node did not have: NoVolumeZoneConflict",
             ),
         ],
-    )  # fmt: skip
+    )
     def test_what_is_not_seen(self, release, first, told, second, true, before, options):
-        """After the first pod and the event the second, of the same class, still gets the node, which without a cache it would not."""
+        """After the first pod and the event the second, of the same class, still gets the node, which without
+        a cache it would not."""
 
         def story(made):
             assert place(made, pod("first", **first)) == "a"
@@ -84,14 +152,17 @@ class TestGaps:
             assert details is not None
             return " ".join(sorted(details.feasible))
 
-        stale, true = with_and_without(story, host("small", cpu="1"), host("large", cpu="64"), release=release)
+        stale, true = with_and_without(
+            story, host("small", cpu="1"), host("large", cpu="64"), release=release
+        )
         assert (stale, true) == ("large small", "large")
 
     def test_a_pod_that_expired_still_takes_room(self, release):
         """Forgetting an assumed pod invalidates nothing: the node stays full for pods that it rejected."""
 
         def story(made):
-            big, same = pod("first", requests={"cpu": "3"}), pod("second", requests={"cpu": "3"})
+            big = pod("first", requests={"cpu": "3"})
+            same = pod("second", requests={"cpu": "3"})
             assert place(made, big) == "a"
             assert "Insufficient cpu" in why(made, same)
             made.cache.finish_binding(big, 0.0)
@@ -107,7 +178,9 @@ class TestGaps:
         def story(made):
             foreign = pod("foreign", on="a", labels={"app": "other"})
             EventFeed(made).put(foreign)
-            first, second = (pod(name, volumes=CLAIM, affinity=keeping_away(app="other")) for name in ("first", "second"))
+            first, second = (
+                pod(name, volumes=CLAIM, affinity=keeping_away(app="other")) for name in ("first", "second")
+            )
             assert place(made, first) is None
             EventFeed(made).delete(foreign)
             assert place(made, second) == "a"
@@ -118,7 +191,8 @@ class TestGaps:
         assert (stale, true) == ("free", "taken")
 
     def test_the_first_pod_takes_the_volume_that_it_found_before(self, release):
-        """The volumes that an earlier cycle of the pod found on a node are assumed, although the latest cycle did not search them."""
+        """The volumes that an earlier cycle of the pod found on a node are assumed, although the latest cycle
+        did not search them."""
 
         def story(made):
             foreign = pod("foreign", on="a", labels={"app": "other"})
@@ -134,7 +208,8 @@ class TestGaps:
 
 
 def kept_on(made, predicate, *, of=0):
-    """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without a result no entry."""
+    """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without
+    a result no entry."""
     assert made.flow.equivalence is not None
     rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
@@ -152,21 +227,31 @@ class TestWhatIsKept:
         """With alwaysCheckAllPredicates the later predicates run too."""
         names = ("GeneralPredicates", "PodToleratesNodeTaints")
         policy = {
-            "kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "predicates": [{"name": name} for name in names],
-        }  # fmt: skip
-        made = engine(host("a", cpu="1"), release="1.12", policy=policy, equivalence_cache=True, preemption=False)
+            "kind": "Policy",
+            "apiVersion": "v1",
+            "alwaysCheckAllPredicates": True,
+            "predicates": [{"name": name} for name in names],
+        }
+        made = engine(
+            host("a", cpu="1"), release="1.12", policy=policy, equivalence_cache=True, preemption=False
+        )
         made.schedule(ASKING)
         assert kept_on(made, "PodToleratesNodeTaints") == {"a": 1}
 
     def test_only_nodes_that_the_search_came_to(self):
-        """A search that stops early caches the results of all visited nodes, with the surplus node that stopped it."""
-        made = engine(*(host(f"n{i:03}") for i in range(200)), release="1.12", equivalence_cache=True, percentage=50)
+        """A search that stops early caches the results of all visited nodes, with the surplus node that
+        stopped it."""
+        made = engine(
+            *(host(f"n{i:03}") for i in range(200)), release="1.12", equivalence_cache=True, percentage=50
+        )
         made.schedule(PLAIN)
         assert sorted(kept_on(made, "GeneralPredicates")) == [f"n{i:03}" for i in range(101)]
 
     def test_no_errors(self):
         """Errors are not cached: a claim with an unknown class can be bound as soon as the class exists."""
-        made = engine(host("a"), claim("c", kind="late"), volume("v", "late"), release="1.12", equivalence_cache=True)
+        made = engine(
+            host("a"), claim("c", kind="late"), volume("v", "late"), release="1.12", equivalence_cache=True
+        )
         incoming = pod("p", volumes=CLAIM)
         assert not why(made, incoming).startswith("0/1")
         assert kept(made, "GeneralPredicates", "CheckVolumeBinding") == [True, False]
@@ -192,9 +277,11 @@ class TestWhatIsKept:
 
     @both_releases
     def test_its_own_nomination_does_not_keep_a_pod_from_them(self, release):
-        """Pop of 1.12, and the recorded answers of 1.13 too, take a pod's own nomination away before its cycle."""
+        """Pop of 1.12, and the recorded answers of 1.13 too, take a pod's own nomination away before its
+        cycle."""
         made = engine(host("a"), release=release, equivalence_cache=True, preemption=False)
-        run, big = Run(made), pod("p", requests={"cpu": "9"})
+        run = Run(made)
+        big = pod("p", requests={"cpu": "9"})
         run.nominate(big, "a")
         made.schedule(pod("other"))
         assert kept_on(made, "GeneralPredicates") == {}
@@ -226,7 +313,9 @@ class TestWhatIsKept:
         """Without the gate or the option there is no cache, and releases that have none do not get one."""
         assert engine(release="1.12").flow.equivalence is None
         assert engine(release="1.14", equivalence_cache=True).flow.equivalence is None
-        assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
+        assert (
+            engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
+        )
 
     def test_volume_counts_are_not_left_behind_on_a_hit(self):
         """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
@@ -242,28 +331,48 @@ class TestWhatIsKept:
 class TestClasses:
     def test_what_makes_no_difference(self):
         """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
-        meta = {"annotations": {"k": "v"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}]}
-        assert class_of(pod("a")) == class_of(pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[]))
+        meta = {
+            "annotations": {"k": "v"},
+            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}],
+        }
+        assert class_of(pod("a")) == class_of(
+            pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[])
+        )
 
     @pytest.mark.parametrize(
         "other",
         [
-            pod("a", namespace="other"), pod("a", labels=WEB), pod("a", on="n"), pod("a", nodeSelector={"k": "v"}), pod("a", volumes=DISK),
-            pod("a", tolerations=[{"key": "k"}]), pod("a", affinity={}), pod("a", requests={"cpu": "1"}),
+            pod("a", namespace="other"),
+            pod("a", labels=WEB),
+            pod("a", on="n"),
+            pod("a", nodeSelector={"k": "v"}),
+            pod("a", volumes=DISK),
+            pod("a", tolerations=[{"key": "k"}]),
+            pod("a", affinity={}),
+            pod("a", requests={"cpu": "1"}),
             pod("a", initContainers=[{"name": "i"}]),
         ],
-    )  # fmt: skip
+    )
     def test_what_makes_a_difference(self, other):
-        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a class."""
+        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a
+        class."""
         assert class_of(pod("a")) != class_of(other)
 
     @pytest.mark.parametrize(
         ("one", "other", "alike"),
         [
-            ("1", "1000m", False), ("100m", "0.100", False), ("100m", "100e-3", False), ("1500m", "1.500", False), ("1Gi", "1024Mi", False),
-            ("200Mi", "204800Ki", True), ("1000m", "1.000", True), ("500m", "500m", True),
+            ("1", "1000m", False),
+            ("100m", "0.100", False),
+            ("100m", "100e-3", False),
+            ("1500m", "1.500", False),
+            ("1Gi", "1024Mi", False),
+            ("200Mi", "204800Ki", True),
+            ("1000m", "1.000", True),
+            ("500m", "500m", True),
         ],
-    )  # fmt: skip
+    )
     def test_quantities_differ_as_they_are_written(self, one, other, alike):
         """Equal amounts that Go keeps in different forms make two classes."""
-        assert (class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))) is alike
+        assert (
+            class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))
+        ) is alike

@@ -6,12 +6,16 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.pods.template import Templates, claim_keys
 from tests.support.build import pod
 
-VOLUMES = [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
+VOLUMES = [
+    {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
+    {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+]
 
 
 class TestClaimKeys:
     def test_ephemeral_volumes_have_claims_where_they_count(self):
-        """Their claims are named for pod and volume; releases that do not know of them see the named claims alone."""
+        """Their claims are named for pod and volume; releases that do not know of them see the named claims
+        alone."""
         assert claim_keys(pod("p", volumes=VOLUMES)) == ("default/c",)
         assert claim_keys(pod("p", volumes=VOLUMES), ephemeral=True) == ("default/c", "default/p-b")
 
@@ -25,9 +29,14 @@ class TestClaimKeys:
 
 
 NAMELESS = [
-    {"projected": {"sources": []}}, {"emptyDir": {}}, {"configMap": {"name": "c"}}, {"secret": {"secretName": "s"}},
-    {"hostPath": {"path": "/x"}}, {"downwardAPI": {"items": []}}, {"persistentVolumeClaim": {"claimName": "c"}},
-]  # fmt: skip
+    {"projected": {"sources": []}},
+    {"emptyDir": {}},
+    {"configMap": {"name": "c"}},
+    {"secret": {"secretName": "s"}},
+    {"hostPath": {"path": "/x"}},
+    {"downwardAPI": {"items": []}},
+    {"persistentVolumeClaim": {"claimName": "c"}},
+]
 
 
 class TestVolumesThatRulesRead:
@@ -39,8 +48,13 @@ class TestVolumesThatRulesRead:
         assert one is other
 
     def test_what_rules_read_does(self):
-        """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases asks."""
+        """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases
+        asks."""
         templates = Templates(RELEASES["1.16"], {})
-        sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [{"csi": {"driver": "d"}}, NAMELESS[-1], NAMELESS[0]]
+        sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [
+            {"csi": {"driver": "d"}},
+            NAMELESS[-1],
+            NAMELESS[0],
+        ]
         pods = [pod("p"), *[pod("p", volumes=[{"name": "v", **source}]) for source in sources]]
         assert len({templates.of(each) for each in pods}) == len(pods)

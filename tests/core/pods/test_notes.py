@@ -26,7 +26,8 @@ def test_no_python_call():
 
 
 def test_a_slot_that_is_pickled_with_its_owner_stays_the_key():
-    """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another one."""
+    """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another
+    one."""
     notes = CycleState()
     notes[PORTS] = 1
     owned, found = pickle.loads(pickle.dumps((PORTS, notes)))

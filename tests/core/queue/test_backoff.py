@@ -13,7 +13,8 @@ class TestBackoff:
         assert [backoff.is_waiting("a", now) for now in (SECOND - 1, SECOND)] == [True, False]
 
     def test_a_failure_at_the_very_end_begins_no_wait(self):
-        """A pod that fails just as its wait ends goes without another one; a moment later it waits twice as long."""
+        """A pod that fails just as its wait ends goes without another one; a moment later it waits twice as
+        long."""
         backoff = Backoff(20 * SECOND)
         for now, until in ((0, SECOND), (SECOND, SECOND), (SECOND + 1, 3 * SECOND + 1)):
             backoff.fail("a", now)
@@ -32,13 +33,21 @@ class TestTimer:
     @pytest.mark.parametrize(
         ("start", "period", "spent", "wanted", "after", "tick"),
         [
-            (5, 10, None, 0, False, 15), (5, 10, None, 15, False, 15), (5, 10, None, 15, True, 25),
-            (5, 10, None, 17, False, 25), (5, 10, None, 75, True, 85), (3, 30, None, 0, False, 33),
-            (0, 10, 40, 20, False, 50), (0, 10, 40, 40, False, 50), (0, 10, 40, 45, False, 50), (0, 10, 40, float("-inf"), False, 50),
+            (5, 10, None, 0, False, 15),
+            (5, 10, None, 15, False, 15),
+            (5, 10, None, 15, True, 25),
+            (5, 10, None, 17, False, 25),
+            (5, 10, None, 75, True, 85),
+            (3, 30, None, 0, False, 33),
+            (0, 10, 40, 20, False, 50),
+            (0, 10, 40, 40, False, 50),
+            (0, 10, 40, 45, False, 50),
+            (0, 10, 40, float("-inf"), False, 50),
         ],
-    )  # fmt: skip
+    )
     def test_next(self, start, period, spent, wanted, after, tick):
-        """The next tick is on the timer's own grid, later than its start and what is spent, and not before what is wanted."""
+        """The next tick is on the timer's own grid, later than its start and what is spent, and not before
+        what is wanted."""
         timer = Timer(start=start, period=period)
         if spent is not None:
             timer.spent = spent

@@ -11,7 +11,8 @@ from tests.support.refusals import refusal_text
 
 class TestActiveOrder:
     def test_equal_priorities_go_by_the_times_that_pods_bear(self):
-        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of an update is the new one."""
+        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of
+        an update is the new one."""
         conditions = {
             "probed": {"lastProbeTime": "2020-01-01T00:00:02Z", "lastTransitionTime": "2020-01-01T00:00:09Z"},
             "changed": {"lastTransitionTime": "2020-01-01T00:00:03Z"},
@@ -29,7 +30,8 @@ class TestActiveOrder:
 class TestAddUnschedulable:
     @pytest.mark.parametrize("release", ALL)
     def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release):
-        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle number."""
+        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle
+        number."""
         made = bench(release)
         for name in ("a", "b"):
             made.queue.add(pod(name))
@@ -55,7 +57,10 @@ class TestAddUnschedulable:
         """A pod that is in the queue already is refused with upstream's words."""
         made = parked(release, failed("a"))
         made.queue.add(pod("b"))
-        texts = {"a": "pod is already present in unschedulableQ", "b": "pod is already present in the activeQ"}
+        texts = {
+            "a": "pod is already present in unschedulableQ",
+            "b": "pod is already present in the activeQ",
+        }
         if release in WITH_BACKOFF:
             made.fail(pod("c"), -1)
             texts["c"] = "pod is already present in the backoffQ"
@@ -67,7 +72,8 @@ class TestAddUnschedulable:
 class TestDelete:
     @pytest.mark.parametrize(("was_active", "wait"), [(False, 1.0), (True, 2.0)])
     def test_the_wait_of_an_active_pod_is_kept(self, was_active, wait):
-        """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on with it."""
+        """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on
+        with it."""
         made = bench("1.16")
         made.fail(pod("a"))
         made.clock.now = nanoseconds(3.0)
@@ -81,7 +87,8 @@ class TestDelete:
 class TestNominations:
     @pytest.mark.parametrize("release", ALL)
     def test_by_preemption(self, release):
-        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status alone."""
+        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status
+        alone."""
         made = bench(release)
         made.queue.nominate(pod("a"), "n")
         assert made.nominated() == ({} if release == "1.12" else {"n": ["a"]})

@@ -30,5 +30,12 @@ class TestFlushes:
     def test_the_clock_says_when_it_began(self):
         """The times of objects are dates, and the clock has the date of its 0."""
         made = bench("1.13", origin=86400)
-        made.fail(failed("a", status={"conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]}))
+        made.fail(
+            failed(
+                "a",
+                status={
+                    "conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]
+                },
+            )
+        )
         assert made.queue.next_due() == 90 * SECOND

@@ -1,4 +1,5 @@
-"""NodeResourcesFit and NodeResourcesBalancedAllocation: room, and how it would be used, by example and against plain numbers."""
+"""NodeResourcesFit and NodeResourcesBalancedAllocation: room, and how it would be used, by example and
+against plain numbers."""
 
 import pytest
 
@@ -8,7 +9,8 @@ from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAll
 from tests.support.asking import cycle_of, handle, scores
 from tests.support.build import node, pod
 
-GPU, TPU = "example.com/gpu", "example.com/tpu"
+GPU = "example.com/gpu"
+TPU = "example.com/tpu"
 
 
 def fit(**args):
@@ -34,7 +36,8 @@ def reasons(new, *objects, by=None):
 
 class TestFilter:
     def test_a_request_is_held_against_what_is_left(self):
-        """The original compares with allocatable minus requested, which does not wrap around where the sum of two requests does."""
+        """The original compares with allocatable minus requested, which does not wrap around where the sum of
+        two requests does."""
         objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
         assert reasons(pod("new", requests={"memory": "6Ei"}), *objects) == ["Insufficient memory"]
         assert reasons(pod("new", requests={"memory": "1Ei"}), *objects) == []
@@ -54,12 +57,16 @@ class TestFilter:
     )
     def test_extended_resources_can_be_ignored(self, args, names):
         """Resources are ignored by name or by the part before the slash; others never are."""
-        assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [f"Insufficient {name}" for name in names]
+        assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [
+            f"Insufficient {name}" for name in names
+        ]
 
     def test_huge_pages_cannot_be_ignored(self):
         """Only extended resources can be ignored."""
         args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
-        assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == ["Insufficient hugepages-2Mi"]
+        assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == [
+            "Insufficient hugepages-2Mi"
+        ]
 
 
 def raw(plugin, new, *objects):
@@ -69,13 +76,17 @@ def raw(plugin, new, *objects):
 class TestFitScores:
     def test_too_much_is_as_good_as_full(self):
         """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
-        new, small = pod("new", requests={"cpu": "2", "memory": "2Gi"}), node("n", cpu="1", memory="1Gi")
+        new = pod("new", requests={"cpu": "2", "memory": "2Gi"})
+        small = node("n", cpu="1", memory="1Gi")
         assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
         assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
 
 
 def test_a_balance_that_64_bits_do_not_hold():
-    """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of nothing."""
+    """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of
+    nothing."""
     balance = NodeResourcesBalancedAllocation(read_args("NodeResourcesBalancedAllocation", {}), handle())
     tiny = [node("n", cpu="4", memory="1"), pod("old", on="n", requests={"memory": "200"})]
-    assert scores(balance, pod("new", requests={"cpu": "1", "memory": "9Ei"}), *tiny, raw=True) == {"n": -(2**63)}
+    assert scores(balance, pod("new", requests={"cpu": "1", "memory": "9Ei"}), *tiny, raw=True) == {
+        "n": -(2**63)
+    }

@@ -25,10 +25,18 @@ def with_sidecar(name, cpu="3", **more):
 
 
 def test_overhead_in_scores_of_one_pod_after_the_other():
-    """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as much."""
-    pods = [pod("bare", requests={"memory": "2Gi"}), pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"})]
+    """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as
+    much."""
+    pods = [
+        pod("bare", requests={"memory": "2Gi"}),
+        pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"}),
+    ]
     shape = [{"utilization": used, "score": score} for used, score in ((0, 0), (25, 10), (50, 0))]
-    strategy = {"type": "RequestedToCapacityRatio", "resources": [{"name": "memory"}], "requestedToCapacityRatio": {"shape": shape}}
+    strategy = {
+        "type": "RequestedToCapacityRatio",
+        "resources": [{"name": "memory"}],
+        "requestedToCapacityRatio": {"shape": shape},
+    }
     profile = {
         "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
         "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}],
@@ -55,20 +63,38 @@ class TestSidecars:
         assert scheduler("1.33", node("n"), with_sidecar("old", on="n")).schedule(new).host == "n"
         assert scheduler("1.34", node("n"), with_sidecar("old", on="n")).schedule(new).host is None
         assert scheduler("1.34", node("n"), plain).schedule(new).host == "n"
-        assert scheduler("1.34", node("n"), pod("old", on="n", containers=port)).schedule(with_sidecar("new", "1")).host is None
+        assert (
+            scheduler("1.34", node("n"), pod("old", on="n", containers=port))
+            .schedule(with_sidecar("new", "1"))
+            .host
+            is None
+        )
 
 
 class TestRoom:
     def test_too_many_pods_is_no_size(self):
         """A node that takes no pod at all may still be helped, as far as 1.34 says."""
         made = scheduler("1.34", node("n", pods="0"))
-        assert "1 No preemption victims found" in (made.schedule(pod("new", requests={"cpu": "1"})).error or "")
+        assert "1 No preemption victims found" in (
+            made.schedule(pod("new", requests={"cpu": "1"})).error or ""
+        )
 
     def test_where_a_pod_is_nominated(self):
-        """A pod that is nominated to a node which has become too small may make room elsewhere while its victims still leave."""
+        """A pod that is nominated to a node which has become too small may make room elsewhere while its
+        victims still leave."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        leaving = pod("victim", on="small", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status={"conditions": [condition]})
-        objects = [node("small", cpu="1"), node("large", cpu="4"), leaving, pod("other", on="large", requests={"cpu": "4"})]
+        leaving = pod(
+            "victim",
+            on="small",
+            metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+            status={"conditions": [condition]},
+        )
+        objects = [
+            node("small", cpu="1"),
+            node("large", cpu="4"),
+            leaving,
+            pod("other", on="large", requests={"cpu": "4"}),
+        ]
         new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
         plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
         assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
@@ -80,7 +106,12 @@ class TestResizes:
 
         def running(asked, has):
             states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
-            return pod("old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states})
+            return pod(
+                "old",
+                on="n",
+                requests={"cpu": asked},
+                status={"phase": "Running", "containerStatuses": states},
+            )
 
         made = scheduler("1.33", node("n"), running("3", "3"))
         for asked, has, host in (("1", "3", None), ("1", "1", "n")):

@@ -24,7 +24,9 @@ healthzBindAddress: 0.0.0.0:1234
 
 def settings(config: Path | None = None, *, is_dry: bool = False, **flags: str) -> RunSettings:
     """The settings of flags, with underscores for hyphens."""
-    return read_settings({name.replace("_", "-"): value for name, value in flags.items()}, config, is_dry=is_dry)
+    return read_settings(
+        {name.replace("_", "-"): value for name, value in flags.items()}, config, is_dry=is_dry
+    )
 
 
 @pytest.fixture
@@ -33,6 +35,7 @@ def config(tmp_path: Path) -> Path:
     file = tmp_path / "config.yaml"
     file.write_text(CONFIG)
     return file
+
 
 LEASES = 'expected leases (a Lease names the leader in every release), got "endpoints"'
 WRONG = {
@@ -62,8 +65,14 @@ class TestFlags:
 
     def test_leader_election(self) -> None:
         """All of the lock can be set, and the lock left out."""
-        times = {"leader_elect_lease_duration": "6s", "leader_elect_renew_deadline": "4s", "leader_elect_retry_period": "1s"}
-        found = settings(leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times).election
+        times = {
+            "leader_elect_lease_duration": "6s",
+            "leader_elect_renew_deadline": "4s",
+            "leader_elect_retry_period": "1s",
+        }
+        found = settings(
+            leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times
+        ).election
         assert found is not None
         assert (found.name, found.namespace, found.times) == ("x", "y", LeaseTimes(lease=6, renew=4, retry=1))
         assert settings(leader_elect="false").election is None
@@ -75,7 +84,13 @@ class TestFlags:
             ({"address": "::1", "port": "80"}, [("::1", 80, "")]),
             ({"tls_cert_file": "c", "tls_private_key_file": "k"}, [("127.0.0.1", 10259, "c")]),
             (
-                {"tls_cert_file": "c", "tls_private_key_file": "k", "port": "1", "bind_address": "::", "secure_port": "2"},
+                {
+                    "tls_cert_file": "c",
+                    "tls_private_key_file": "k",
+                    "port": "1",
+                    "bind_address": "::",
+                    "secure_port": "2",
+                },
                 [("127.0.0.1", 1, ""), ("::", 2, "c")],
             ),
         ],
@@ -102,7 +117,9 @@ class TestFlags:
         """What kube-scheduler has and there is not here is refused with what to do instead."""
         found = inside("run", f"--{name}=x")
         assert found.returncode == 2
-        assert found.stderr.startswith(f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; ")
+        assert found.stderr.startswith(
+            f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; "
+        )
         assert found.stderr.count("\n") == 1
 
 
@@ -121,7 +138,10 @@ class TestConfiguration:
         [
             (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
             (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),
-            (("0.0.0.0:1234", "here"), 'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"'),
+            (
+                ("0.0.0.0:1234", "here"),
+                'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"',
+            ),
             (("leaderElect: true", "resourceLock: endpoints"), f"--leader-elect-resource-lock: {LEASES}"),
         ],
     )
@@ -135,7 +155,8 @@ class TestConfiguration:
 
 
 def test_how_the_server_is_reached(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--master names it; without anything it is that of the pod, and outside of one a line says what is missing."""
+    """--master names it; without anything it is that of the pod, and outside of one a line says what is
+    missing."""
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     assert access_of(settings(master="http://there:1"), None).server == "http://there:1"
     with pytest.raises(FlagError, match="--context needs --kubeconfig"):

@@ -26,8 +26,13 @@ from tests.support.serverbuild import Json, node_json, pod_json
 EVERYTHING = [{"operator": "Exists"}]
 """A new node has a taint until it is ready."""
 SERVERS = [
-    (NEWEST_SERVER, "1.36"), (NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16"),
-]  # fmt: skip
+    (NEWEST_SERVER, "1.36"),
+    (NEW_SERVER, "1.27"),
+    (NEW_SERVER, "1.16"),
+    (NEW_SERVER, "1.12"),
+    (OLD_SERVER, "1.15"),
+    (OLD_SERVER, "1.16"),
+]
 
 
 @attrs.define
@@ -72,9 +77,12 @@ class There:
 
 
 @asynccontextmanager
-async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[There]:
+async def following(
+    flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT
+) -> AsyncIterator[There]:
     """A server of *release* beside an API server of version *flavour*."""
-    transport, said = StoreTransport(Store(flavour), faults, records=True), list[str]()
+    transport = StoreTransport(Store(flavour), faults, records=True)
+    said = list[str]()
     app = ExtenderApp(cluster=ServedCluster(engine_for(release, {})), is_ready=False, log=log_to(said))
     task = asyncio.create_task(app.follow(transport))
     asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
@@ -89,7 +97,8 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
 
 @pytest.mark.parametrize(("flavour", "release"), SERVERS, ids=lambda value: getattr(value, "version", value))
 def test_it_follows(flavour: Flavour, release: str) -> None:
-    """Nodes and pods that come, change and go count, also where the API server is of another time than the release."""
+    """Nodes and pods that come, change and go count, also where the API server is of another time than the
+    release."""
 
     async def work() -> None:
         async with following(flavour, release) as there:
@@ -108,11 +117,14 @@ def test_it_follows(flavour: Flavour, release: str) -> None:
 
 
 def test_bindings_are_written() -> None:
-    """A bind call becomes a binding at the API server, and counts at once; a second one is the API server's refusal."""
+    """A bind call becomes a binding at the API server, and counts at once; a second one is the API server's
+    refusal."""
 
     async def work() -> None:
         async with following(NEW_SERVER, "1.16") as there:
-            there.create(node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}})
+            there.create(
+                node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}}
+            )
             await there.until(lambda: there.app.is_ready and len(there.pods) == 1)
             uid = there.pods[0]
             wanted = {"PodName": "p", "PodNamespace": "default", "PodUID": uid, "Node": "a"}
@@ -122,19 +134,29 @@ def test_bindings_are_written() -> None:
             assert there.user.get("pods", "p")["spec"]["nodeName"] == "a"
             assert (await there.ask("filter", ask))["NodeNames"] == []
             again = (await there.ask("bind", wanted))["Error"]
-            assert again == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"'
+            assert (
+                again
+                == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"'
+            )
 
     asyncio.run(work())
 
 
 def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first request that fails until lists and watches work again the server knows for how long that is, and says so."""
+    """From the first request that fails until lists and watches work again the server knows for how long that
+    is, and says so."""
     is_away = False
     for name, seconds in (("TOLERATED", 0.2), ("LOOK", 0.01)):
         monkeypatch.setattr(f"kubeclassic.live.server.app.{name}", seconds)
 
     def faults(request: Request) -> Fault:
-        return Fault(is_dropped=True) if is_away else Fault(cut_after=0) if request.path == "/api/v1/nodes" else NO_FAULT
+        return (
+            Fault(is_dropped=True)
+            if is_away
+            else Fault(cut_after=0)
+            if request.path == "/api/v1/nodes"
+            else NO_FAULT
+        )
 
     async def work() -> None:
         nonlocal is_away
@@ -147,7 +169,10 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
             is_away = False
             await there.until(lambda: len(there.news()) == 2)
             assert there.app.seconds_behind == 0
-            assert there.news()[0] == "the API server has not answered for 0 s: answers say so, and /readyz fails"
+            assert (
+                there.news()[0]
+                == "the API server has not answered for 0 s: answers say so, and /readyz fails"
+            )
             assert there.news()[1].startswith("the API server answers again, after ")
 
     asyncio.run(work())
@@ -165,6 +190,9 @@ def test_as_a_program(tmp_path: Path) -> None:
     with serving_store(store) as address:
         path = kubeconfig(tmp_path, {"server": address})
         with serving_program("--kubeconfig", str(path), "--context", "there", "--release", "1.14") as server:
-            answer = httpx.post(f"{server.url}/filter", json={"Pod": pod_json("x", tolerations=EVERYTHING), "NodeNames": ["a"]})
+            answer = httpx.post(
+                f"{server.url}/filter",
+                json={"Pod": pod_json("x", tolerations=EVERYTHING), "NodeNames": ["a"]},
+            )
             assert answer.json()["NodeNames"] == ["a"]
             assert server.stop()[0] == 0
