@@ -12,9 +12,9 @@ import click
 
 from ..live.settings.flagtable import FLAGS
 from .console.output import needing_extra
-from .declaring.commands import CommonOption, command
+from .declaring.commands import command
 from .declaring.flags import scheduler_options
-from .declaring.live import access_options, kube_scheduler_flags, log_of
+from .declaring.live import access_options, kube_scheduler_flags, log_of, options_of
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision
@@ -27,27 +27,11 @@ if TYPE_CHECKING:
 @access_options("How to reach the API server; KUBECONFIG does not count.  [default: as a pod of the cluster]")
 @scheduler_options
 @kube_scheduler_flags
-@click.option(
-    "--dry-run",
-    cls=CommonOption,
-    is_flag=True,
-    help="Decide and tell, but write nothing to the cluster, and elect no leader.",
-)
-@click.option(
-    "--explain",
-    cls=CommonOption,
-    is_flag=True,
-    help="Tell with each decision which nodes fit, how they score, and why the others do not.",
-)
-@click.option(
-    "-o",
-    "form",
-    cls=CommonOption,
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How decisions are told: lines.",
-)
+@options_of("""
+--dry-run | switch | common | Decide and tell, but write nothing to the cluster, and elect no leader.
+--explain | switch | common | Tell with each decision which nodes fit, how they score, and why the others do not.
+-o form | text,json text | common | How decisions are told: lines.
+""")
 def run(
     kubeconfig: Path | None,
     context: str | None,
@@ -70,8 +54,9 @@ def run(
 
     Exit status 0: ended by SIGTERM, 1: the lease was lost, 2: bad input, 130: interrupted.
 
-    \b kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic
-    --release 1.14 kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
+    \b
+    kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
+    kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
     from ..extenders.choice import asked_extenders
     from ..framework.options import options_of

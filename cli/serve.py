@@ -11,9 +11,9 @@ import click
 
 from ..exceptions import KubeclassicError
 from .console.output import needing_extra
-from .declaring.commands import INPUT, SECTIONS, CommonOption, command
-from .declaring.flags import CONTEXT_HELP, FILE, ClusterChoice, Whole, scheduler_options
-from .declaring.live import access_options, log_of, log_option
+from .declaring.commands import INPUT, SECTIONS, command
+from .declaring.flags import CONTEXT_HELP, ClusterChoice, scheduler_options
+from .declaring.live import LOG, access_options, log_of, options_of
 
 if TYPE_CHECKING:
     from .declaring.setup import Setup
@@ -25,59 +25,22 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
 @access_options("Follow this API server instead; bindings are written there.", CONTEXT_HELP)
-@click.option("--no-defaults", is_flag=True, help="Do not apply the API server's defaults.")
-@click.option(
-    "--bind-address",
-    "address",
-    cls=CommonOption,
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    show_default=True,
-    help="The address to listen on.",
-)
-@click.option(
-    "--port",
-    cls=CommonOption,
-    type=Whole(0, 65535),
-    metavar="N",
-    default=8888,
-    show_default=True,
-    help="The port; 0: any free one.",
-)
-@click.option("--tls-cert-file", "certificate", type=FILE, help="Serve HTTPS with this certificate (PEM).")
-@click.option("--tls-private-key-file", "key", type=FILE, help="Its private key.")
-@click.option(
-    "--client-ca-file", "client_ca", type=FILE, help="Require client certificates signed by one of these."
-)
-@click.option(
-    "--token-file", "token", cls=CommonOption, type=FILE, help="Require this bearer token, except for probes."
-)
-@click.option("--insecure", is_flag=True, help="Answer every caller, without authentication.")
-@click.option(
-    "--allowed-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Without --token-file and --client-ca-file: a host name to accept besides addresses and localhost.",
-)
-@click.option(
-    "--max-body-mb",
-    type=Whole(1, 4096),
-    metavar="N",
-    default=100,
-    show_default=True,
-    help="The largest request body, in MiB.",
-)
-@click.option(
-    "--max-requests",
-    type=Whole(1, 10000),
-    metavar="N",
-    default=64,
-    show_default=True,
-    help="The most concurrent requests.",
-)
-@log_option
-@click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
+@options_of(f"""
+--no-defaults | switch | | Do not apply the API server's defaults.
+--bind-address address | ADDRESS 127.0.0.1 | common | The address to listen on.
+--port | 0..65535 8888 | common | The port; 0: any free one.
+--tls-cert-file certificate | file | | Serve HTTPS with this certificate (PEM).
+--tls-private-key-file key | file | | Its private key.
+--client-ca-file client_ca | file | | Require client certificates signed by one of these.
+--token-file token | file | common | Require this bearer token, except for probes.
+--insecure | switch | | Answer every caller, without authentication.
+--allowed-host hosts | NAME... | | Without --token-file and --client-ca-file: a host name to accept besides \
+addresses and localhost.
+--max-body-mb | 1..4096 100 | | The largest request body, in MiB.
+--max-requests | 1..10000 64 | | The most concurrent requests.
+{LOG}
+--verbose -v | switch | | Log what runs to standard error.
+""")
 def serve(
     paths: tuple[Path, ...],
     setup: Setup,
@@ -107,8 +70,9 @@ def serve(
 
     Exit status 0: stopped, 2: bad input, 130: Ctrl-C.
 
-    \b kubeclassic serve examples/cluster --release 1.16 --port 8888 curl --json '{"Pod": {"metadata":
-    {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
+    \b
+    kubeclassic serve examples/cluster --release 1.16 --port 8888
+    curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     """
     live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
     if not live and not paths:

@@ -12,9 +12,9 @@ import click
 
 from ..exceptions import visible
 from .console.output import note
-from .declaring.commands import CommonOption, command
+from .declaring.commands import command
 from .declaring.flags import DEFAULT_ACCESS, scheduler_options
-from .declaring.live import access_options, log_of, log_option
+from .declaring.live import LOG, access_options, log_of, options_of
 
 if TYPE_CHECKING:
     from ..live.process.logs import Log
@@ -25,27 +25,12 @@ if TYPE_CHECKING:
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
 @access_options(f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @scheduler_options
-@click.option(
-    "--for",
-    "seconds",
-    cls=CommonOption,
-    type=float,
-    metavar="SECONDS",
-    help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
-)
-@log_option
-@click.option(
-    "--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences."
-)
-@click.option(
-    "-o",
-    "form",
-    cls=CommonOption,
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of each line.",
-)
+@options_of(f"""
+--for seconds | SECONDS | common | Stop after this time.  [default: at Ctrl-C or SIGTERM]
+{LOG}
+--all shows_all | switch | common | Report every pod, not only differences.
+-o form | text,json text | common | The format of each line.
+""")
 def shadow(
     kubeconfig: Path | None,
     context: str | None,

@@ -13,7 +13,7 @@ from ...live.process.logs import FORMS, TEXT_LINES, Log, LogSettings
 from ...live.settings.flagtable import BOOL, FLAGS, REFUSED
 from ..console.output import note
 from .commands import SECTIONS, CommonOption
-from .flags import FILE
+from .flags import FILE, Whole
 
 F = TypeVar("F", bound=Callable[..., Any])
 SECTIONS.update({f"--{name}": "Leader election options" for name in FLAGS if name.startswith("leader-elect")})
@@ -28,16 +28,41 @@ def access_options(
     return lambda function: kubeconfig(context(function))
 
 
-def log_option(function: F) -> F:
-    """``--logging-format`` of a command that has not kube-scheduler's flags."""
-    return click.option(
-        "--logging-format",
-        "log_form",
-        type=click.Choice(FORMS),
-        default=TEXT_LINES,
-        show_default=True,
-        help="The form of log lines on standard error: text as kube-scheduler's, or JSON.",
-    )(function)
+def options_of(table: str) -> Callable[[F], F]:
+    """Give a command the options of *table*, a line each: names; what it takes and its default; ``common``; help.
+
+    It takes nothing (``switch``), a ``file``, a whole number such as ``1..9``, one of words (``text,json``), or a
+    text, of which there is the metavar; ``NAME...`` may be given several times.
+    """
+    made = []
+    for names, takes, common, text in (map(str.strip, line.split("|")) for line in table.strip().splitlines()):
+        kind, _, default = takes.partition(" ")
+        more: dict[str, Any] = {"default": default, "show_default": True} if default else {}
+        if kind == "switch":
+            more["is_flag"] = True
+        elif kind == "file":
+            more["type"] = FILE
+        elif "," in kind:
+            more["type"] = click.Choice(kind.split(","))
+        elif ".." in kind and not kind.endswith("..."):
+            least, _, most = kind.partition("..")
+            more |= {"type": Whole(int(least), int(most)), "metavar": "N"}
+        else:
+            more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
+            more |= {"type": float} if kind == "SECONDS" else {}
+        made.append(click.option(*names.split(), cls=CommonOption if common else click.Option, help=text, **more))
+
+    def given(function: F) -> F:
+        for option in reversed(made):
+            function = option(function)
+        return function
+
+    return given
+
+
+LOG = f"--logging-format log_form | {','.join(FORMS)} {TEXT_LINES} | | The form of log lines on standard error: \
+text as kube-scheduler's, or JSON."
+"""The form of log lines, for commands that have not kube-scheduler's flags."""
 
 
 def log_of(form: str, level: int = 0) -> Log:

@@ -36,7 +36,9 @@ REFUSED = {
     "examples/cluster --client-ca-file x": "--client-ca-file needs --tls-cert-file",
     "examples/cluster --token-file /dev/null": "/dev/null: expected a token, got nothing",
     "examples/cluster --token-file gone": "gone: no such file or directory",
-    "examples/drain/cluster.yaml --tls-cert-file setup.cfg --tls-private-key-file setup.cfg": "setup.cfg, setup.cfg: got no certificate with its key ([SSL] PEM lib (_ssl.c:",
+    "examples/drain/cluster.yaml --tls-cert-file setup.cfg --tls-private-key-file setup.cfg": (
+        "setup.cfg, setup.cfg: got no certificate with its key ([SSL] PEM lib (_ssl.c:"
+    ),
 }
 
 
