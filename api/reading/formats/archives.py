@@ -85,10 +85,10 @@ def _zipped(content: bytes) -> Iterator[_Member]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for info in archive.infolist():
             if not info.is_dir():
-                yield _Member(info.filename, info.file_size, partial(_read, archive, info))
+                yield _Member(info.filename, info.file_size, partial(_unzipped, archive, info))
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     return archive.open(info).read(most)
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.questions.compare.ask import PodList
 from kubeclassic.questions.compare.comparison import compare
+from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import FREE, LOCKED
