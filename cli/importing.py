@@ -24,9 +24,8 @@ def importing() -> None:
     """
 
 
-def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any], text: str) -> None:
-    """The command for a trace; *files*: which of its arguments and options are read, in order; *text*: its
-    help."""
+def _trace(name: str, short_help: str, arguments: dict[str, str], text: str, *options: Any) -> None:
+    """The command for a trace, with the metavars of its *arguments*, its help and *options*."""
 
     def reading(output: Output, profile: str | None = None, **given: Any) -> None:
         from ..questions.importing.ask import ask
@@ -34,7 +33,7 @@ def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any]
         from .console.output import note, writing
         from .console.progress import telling
 
-        first, *_ = paths = [given[each] for each in files]
+        first, *_ = paths = [given[each] for each in (*arguments, "columns") if each in given]
         with telling("reading", str(first)):
             found = ask(name, *paths)
         if profile is not None:
@@ -69,7 +68,8 @@ def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any]
         verbose=None,
     )
     command: Any = reading
-    for layer in reversed([*layers, written]):
+    layers = [click.argument(argument, metavar=metavar, type=CSV) for argument, metavar in arguments.items()]
+    for layer in reversed([*layers, *options, written]):
         command = layer(command)
     importing.command(name, short_help=short_help, help=text)(command)
 
@@ -77,21 +77,18 @@ def _trace(name: str, short_help: str, files: tuple[str, ...], layers: list[Any]
 _trace(
     "openb",
     "Alibaba's GPU trace (cluster-trace-gpu-v2023).",
-    ("nodes", "pods"),
-    [
-        click.argument("nodes", metavar="NODES.csv", type=CSV),
-        click.argument("pods", metavar="PODS.csv", type=CSV),
-    ],
+    {"nodes": "NODES.csv", "pods": "PODS.csv"},
     """Read the nodes and pods of Alibaba's openb trace and write them as one List of manifests.
 
 \b
 NODES.csv  sn, cpu_milli, memory_mib, gpu, model
 PODS.csv   name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, pod_phase, creation_time, ...
 
-Columns may be missing at the end. Nodes have cpu, memory, 110 pods and, with GPUs, alibabacloud.com/gpu-count and
-alibabacloud.com/gpu-milli (1000 a GPU); labels kubernetes.io/hostname and alibabacloud.com/gpu-card-model; condition Ready.
-Pods (namespace openb, priority 0) request, and are limited to, cpu, memory and, with num_gpu > 0, alibabacloud.com/gpu-milli of
-num_gpu x min(gpu_milli, 1000); gpu_spec A|B becomes required node affinity to those models. Order: creation time, then name.
+Columns may be missing at the end. Nodes have cpu, memory, 110 pods and, with GPUs, alibabacloud.com/gpu-count
+and alibabacloud.com/gpu-milli (1000 a GPU); labels kubernetes.io/hostname and
+alibabacloud.com/gpu-card-model; condition Ready. Pods (namespace openb, priority 0) request, and are limited
+to, cpu, memory and, with num_gpu > 0, alibabacloud.com/gpu-milli of num_gpu x min(gpu_milli, 1000); gpu_spec
+A|B becomes required node affinity to those models. Order: creation time, then name.
 
 \b
 kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
@@ -101,13 +98,13 @@ kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
 _trace(
     "simkube",
     "A trace of SimKube (msgpack).",
-    ("trace",),
-    [click.argument("trace", metavar="TRACE", type=CSV)],
+    {"trace": "TRACE"},
     """Read a trace of SimKube, versions 1 to 3. It has no nodes: give them beside it.
 
-Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make, from the time of the event
-on. A new pod template replaces an owner's pods. A CronJob becomes a pod for each run that was recorded; a pod without an owner stays
-what it is. Pods that finished in the trace run for as long as they did there. Other objects are dropped.
+Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make,
+from the time of the event on. A new pod template replaces an owner's pods. A CronJob becomes a pod for each
+run that was recorded; a pod without an owner stays what it is. Pods that finished in the trace run for as
+long as they did there. Other objects are dropped.
 
 \b
 kubeclassic import simkube trace.sktrace --output simkube.json
@@ -117,15 +114,7 @@ kubeclassic replay simkube.json nodes.yaml --release 1.36
 _trace(
     "simulator",
     "An export of kube-scheduler-simulator.",
-    ("export",),
-    [
-        click.argument("export", metavar="EXPORT.json", type=CSV),
-        click.option(
-            "--profile",
-            metavar="FILE",
-            help="Write the scheduler's configuration there, for --profile of other commands.",
-        ),
-    ],
+    {"export": "EXPORT.json"},
     """Read an export of kube-scheduler-simulator: its objects, and its scheduler's configuration.
 
 All commands read the objects of such a file as they do manifests; this one writes the configuration as well.
@@ -134,17 +123,16 @@ All commands read the objects of such a file as they do manifests; this one writ
 kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
 kubeclassic simulate export.json --profile profile.yaml
 """,
+    click.option(
+        "--profile",
+        metavar="FILE",
+        help="Write the scheduler's configuration there, for --profile of other commands.",
+    ),
 )
 _trace(
     "csv",
     "A table of your own, with a map of its columns.",
-    ("table", "columns"),
-    [
-        click.argument("table", metavar="TABLE.csv", type=CSV),
-        click.option(
-            "--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what."
-        ),
-    ],
+    {"table": "TABLE.csv"},
     """Read a CSV table of pods or nodes, whose first line has the names of the columns, with a map in YAML:
 
 \b
@@ -159,10 +147,12 @@ requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
 labels: {app: service}
 nodeSelector: {disk: disk_type}
 
-Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For nodes `requests` is what they
-have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure (2020) and Google (2019).
+Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For nodes
+`requests` is what they have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure (2020)
+and Google (2019).
 
 \b
 kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json
 """,
+    click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what."),
 )
