@@ -53,6 +53,7 @@ def _trace(name: str, short_help: str, arguments: dict[str, str], text: str, *op
             forms={
                 "json": lambda stream: stream.write(line(found.manifest)),
                 "jsonl": lambda stream: stream.writelines(map(line, found.manifest["items"])),
+                "yaml": lambda stream: write_yaml(found.manifest, stream),
             },
         )
         for told in found.asides(output.form):
