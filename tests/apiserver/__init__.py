@@ -9,7 +9,7 @@ The map:
 * :mod:`.forms`, :mod:`.validation`, :mod:`.patches`: what happens to objects
 * :mod:`.resources`: which resources a version has, and in what the versions differ
 * :mod:`.transport`: the server as a transport of ``kubeclassic.live``, with faults; :mod:`.app`: over HTTP
-* :mod:`.cluster`: nodes, pods, and what kubelets and volume controllers would do
+* :mod:`.cluster`: nodes, pods, and what kubelets would do
 * :mod:`.replay`: recorded requests, held against its answers
 * :mod:`.watcher`: an independent count of pods bound twice, lost, or over capacity
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from .answers import Object, fault
 from .resources import Flavour, Resource
@@ -180,21 +181,9 @@ def _claim(item: Object, flavour: Flavour, storage: Storage, finalizer: str = "p
     }
 
 
-def _volume_object(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    return _claim(item, flavour, storage, "pv", persistentVolumeReclaimPolicy="Retain")
-
-
-def _storage_class(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    return {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate", **item}
-
-
-def _priority_class(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    return {**flavour.pod_defaults, **_generation(item)}
-
-
 def _budget(item: Object, flavour: Flavour, storage: Storage) -> Object:
     status = {"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
-    return {**_generation(item), "status": status}
+    return {**item, "metadata": {**item["metadata"], "generation": 1}, "status": status}
 
 
 def _namespace(item: Object, flavour: Flavour, storage: Storage) -> Object:
@@ -212,17 +201,21 @@ def _namespace(item: Object, flavour: Flavour, storage: Storage) -> Object:
     }
 
 
-def _generation(item: Object) -> Object:
-    return {**item, "metadata": {**item["metadata"], "generation": 1}}
-
-
 _DEFAULTS: Mapping[str, Callable[[Object, Flavour, Storage], Object]] = {
     "Pod": _pod,
     "Node": _node,
     "PersistentVolumeClaim": _claim,
-    "PersistentVolume": _volume_object,
-    "StorageClass": _storage_class,
-    "PriorityClass": _priority_class,
+    "PersistentVolume": partial(_claim, finalizer="pv", persistentVolumeReclaimPolicy="Retain"),
+    "StorageClass": lambda item, flavour, storage: {
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "Immediate",
+        **item,
+    },
+    "PriorityClass": lambda item, flavour, storage: {
+        **flavour.pod_defaults,
+        **item,
+        "metadata": {**item["metadata"], "generation": 1},
+    },
     "PodDisruptionBudget": _budget,
     "Namespace": _namespace,
 }

@@ -72,7 +72,7 @@ def as_pod(manifest: Mapping[str, Any]) -> KubeObject:
 
 def cluster(*objects: KubeObject, release: str = "1.16", config: Json | None = None) -> ServedCluster:
     """A served cluster of *objects*."""
-    made = ServedCluster(lambda: engine_for(release, config or {}), defaults=False)
+    made = ServedCluster(engine_for(release, config or {}), defaults=False)
     for item in objects:
         made.put(item)
     return made
@@ -91,7 +91,7 @@ def three_nodes(**options: Any) -> ServedCluster:
 
 def of_case(case: Json) -> ServedCluster:
     """The cluster of a conformance case, as its engine has it."""
-    return ServedCluster(lambda: build(case, {}), defaults=False)
+    return ServedCluster(build(case, {}), defaults=False)
 
 
 @attrs.define(eq=False)
