@@ -30,7 +30,6 @@ from ..client.api import ApiError
 from .state import LiveState
 from .writes import (
     NewCondition,
-    patch_status,
     read_until_answered,
     status_of,
     status_patch,
@@ -218,7 +217,7 @@ class FrameworkConsequences(Consequences):
             await patch
 
     async def _patch(self, pod: Pod, before: Mapping[str, Any], after: Mapping[str, Any], what: str) -> None:
-        await self.tried(pod, what, patch_status(self.state.api, pod, status_patch(before, after)))
+        await self.tried(pod, what, self.state.api.patch_status(pod, status_patch(before, after)))
 
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
         state = self.state
@@ -280,7 +279,7 @@ class FrameworkConsequences(Consequences):
                         before = status_of(victim)
                         after = with_condition(before, condition, state.timestamp)
                         if after is not None:
-                            await patch_status(state.api, victim, status_patch(before, after))
+                            await state.api.patch_status(victim, status_patch(before, after))
                     await state.api.delete_pod(victim)
                 except ApiError as error:
                     return str(error)

@@ -22,12 +22,12 @@ from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
-from ..scheduler.following import end_at_signals, follow, unless
+from ..scheduler.following import follow
 from ..scheduler.writes import binding
 from .bodies import BindingArgs, RequestError
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
 from .served import ServedCluster
-from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
+from .serving import METRICS_TYPE, SAFE, Listening, Worker, until_signal
 
 T = TypeVar("T")
 TOLERATED = 10.0
@@ -65,7 +65,14 @@ class ExtenderApp:
             Route(f"/{verb}", self._asking(answer), methods=["POST"])
             for verb, answer in self.cluster.verbs.items()
         ]
-        told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
+
+        async def live(request: Request) -> Response:
+            return PlainTextResponse("ok")
+
+        async def measured(request: Request) -> Response:
+            return Response(self.metrics.text(), media_type=METRICS_TYPE)
+
+        told = {"/livez": live, "/healthz": live, "/readyz": self.ready, "/metrics": measured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
@@ -87,10 +94,6 @@ class ExtenderApp:
             "Questions that wait for the engine, and the one that it answers.",
             lambda: self.worker.waiting,
         )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        await self.gate(scope, receive, send)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         behind = self._behind()
@@ -164,10 +167,6 @@ class ExtenderApp:
 
     # --- the server itself ----------------------------------------------------------------------------------
 
-    async def live(self, request: Request) -> Response:
-        """Whether the server answers."""
-        return PlainTextResponse("ok")
-
     async def ready(self, request: Request) -> Response:
         """Whether the cluster is complete and up to date, so that answers count."""
         if not self.is_ready:
@@ -176,20 +175,14 @@ class ExtenderApp:
             return PlainTextResponse(f"the API server has not answered for {behind} s", UNAVAILABLE)
         return PlainTextResponse("ok")
 
-    async def measured(self, request: Request) -> Response:
-        """The metrics."""
-        return Response(self.metrics.text(), media_type=METRICS_TYPE)
-
     # --- an API server --------------------------------------------------------------------------------------
 
     async def follow(self, transport: Transport, on_complete: Callable[[], None] = lambda: None) -> None:
         """Let the cluster follow the API server at the end of *transport*, and write bindings there, until
         this is cancelled."""
         engine = self.cluster.engine
-        self.is_ready, self.informers = (
-            False,
-            informers_of(engine.release, engine.gates, transport, self, self.log.again),
-        )
+        self.is_ready = False
+        self.informers = informers_of(engine.release, engine.gates, transport, self, self.log.again)
 
         async def write_binding(wanted: BindingArgs) -> str | None:
             body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
@@ -247,9 +240,8 @@ async def serve_cluster(
     """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server
     there."""
     app = ExtenderApp(cluster=cluster, limits=limits, is_ready=access is None, log=log)
-    end, ended_by = end_at_signals()
 
-    async def ready(url: str) -> None:
+    async def ready(url: str, end: asyncio.Event) -> None:
         if access is None:
             log.info(f"listening on {url}")
             await end.wait()
@@ -257,9 +249,4 @@ async def serve_cluster(
         async with HttpTransport(access) as transport:
             await app.follow(transport, lambda: log.info(f"listening on {url}"))
 
-    try:
-        async with served(app, listening) as url:
-            await unless(end, ready(url))
-    finally:
-        app.worker.close()
-    return ended_by[0]
+    return await until_signal(app.gate, listening, app.worker, ready)

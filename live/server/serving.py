@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ...api.garbage import frozen
 from ...exceptions import KubeclassicError
 from ..client.kubeconfig import is_loopback
+from ..scheduler.following import end_at_signals, unless
 
 HEADER_SECONDS = 10.0
 """How long the headers of a request may take to arrive at most, and a new connection to send any."""
@@ -235,6 +236,22 @@ async def served(
         server.force_exit = not grace
         await asyncio.gather(task, return_exceptions=True)
         bound.close()
+
+
+async def until_signal(
+    app: ASGIApp,
+    listening: Listening,
+    worker: Worker,
+    ready: Callable[[str, asyncio.Event], Coroutine[Any, Any, None]],
+) -> int:
+    """Serve *app* until a signal ends it, and answer which one; *ready* goes on meanwhile, and gets the URL."""
+    end, ended_by = end_at_signals()
+    try:
+        async with served(app, listening) as url:
+            await unless(end, ready(url, end))
+    finally:
+        worker.close()
+    return ended_by[0]
 
 
 def run_server(serving: Coroutine[Any, Any, int]) -> int:

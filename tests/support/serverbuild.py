@@ -110,7 +110,7 @@ class Caller:
         return asyncio.run(self._call(method, path, **options))
 
     async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]  # httpx has types of its own
+        transport = httpx.ASGITransport(app=self.app.gate)  # type: ignore[arg-type]  # httpx has types of its own
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.request(method, path, **options)
 

@@ -140,7 +140,7 @@ class TestLimits:
         caller.app.worker.submit(gate.wait, 60)
 
         async def many() -> list[int]:
-            transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
+            transport = httpx.ASGITransport(app=caller.app.gate)  # type: ignore[arg-type]  # httpx has types of its own
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://localhost", headers=JSON
             ) as client:

@@ -85,7 +85,7 @@ async def following(
     said = list[str]()
     app = ExtenderApp(cluster=ServedCluster(engine_for(release, {})), is_ready=False, log=log_to(said))
     task = asyncio.create_task(app.follow(transport))
-    asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
+    asgi = httpx.ASGITransport(app=app.gate)  # type: ignore[arg-type]  # httpx has types of its own
     async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
         try:
             yield There(transport, app, client, said)

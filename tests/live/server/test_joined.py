@@ -97,7 +97,7 @@ def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iter
     """A server of *cluster* on a free port."""
     app = ExtenderApp(cluster=cluster)
     statuses = dict[tuple[str, int], int]()
-    with serving(app) as url:
+    with serving(app.gate) as url:
         config = ExtenderConfig(
             url,
             filter_verb="filter",
