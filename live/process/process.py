@@ -36,12 +36,12 @@ from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThrea
 from ..scheduler.events import Events, Recorder
 from ..scheduler.flags import Listener, RunSettings, config_maps_of
 from ..scheduler.following import STATUS, end_at_signals, unless
-from ..scheduler.metrics import SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
+from .metering import SchedulerMetrics, build_values
 
 UNAVAILABLE = 503
 MOST_CALLERS = 100
@@ -143,7 +143,7 @@ class Process:
     """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
-        self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles))
+        self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles), with_process=True)
         if self.settings.longest_parked is not None:
             release = self.engine.release
             release = replace(
