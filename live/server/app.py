@@ -25,9 +25,19 @@ from ..process.logs import Log, to_standard_error
 from ..scheduler.following import follow
 from ..scheduler.writes import binding
 from .bodies import BindingArgs, RequestError
-from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
 from .served import ServedCluster
-from .serving import METRICS_TYPE, SAFE, Listening, Worker, until_signal
+from .serving import (
+    METRICS_TYPE,
+    SAFE,
+    TOO_MANY,
+    UNAVAILABLE,
+    ConnectionGuard,
+    Listening,
+    Metrics,
+    ServerLimits,
+    Worker,
+    until_signal,
+)
 
 T = TypeVar("T")
 TOLERATED = 10.0

@@ -27,8 +27,16 @@ from ...questions.whatif.suggestion import Suggestion
 from ...simulation.edits import without_flag
 from ...simulation.input import Observer
 from ..process.logs import Log, to_standard_error
-from .limits import DEFECT_TEXT, ConnectionGuard, Metrics, ServerLimits, defect_at
-from .serving import Listening, Worker, until_signal
+from .serving import (
+    DEFECT_TEXT,
+    ConnectionGuard,
+    Listening,
+    Metrics,
+    ServerLimits,
+    Worker,
+    defect_at,
+    until_signal,
+)
 
 JSON = "application/json"
 LINES = "application/x-ndjson"

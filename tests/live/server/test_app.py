@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from kubeclassic.live.server.bodies import MOST_VALUES
-from kubeclassic.live.server.limits import ServerLimits
+from kubeclassic.live.server.serving import ServerLimits
 from tests.support.logs import LINE
 from tests.support.serverbuild import JSON, Caller, Json, pod_json, three_nodes
 
