@@ -35,7 +35,9 @@ def options_of(table: str) -> Callable[[F], F]:
     text, of which there is the metavar; ``NAME...`` may be given several times.
     """
     made = []
-    for names, takes, common, text in (map(str.strip, line.split("|")) for line in table.strip().splitlines()):
+    for names, takes, common, text in (
+        map(str.strip, line.split("|")) for line in table.strip().splitlines()
+    ):
         kind, _, default = takes.partition(" ")
         more: dict[str, Any] = {"default": default, "show_default": True} if default else {}
         if kind == "switch":
@@ -50,7 +52,9 @@ def options_of(table: str) -> Callable[[F], F]:
         else:
             more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
             more |= {"type": float} if kind == "SECONDS" else {}
-        made.append(click.option(*names.split(), cls=CommonOption if common else click.Option, help=text, **more))
+        made.append(
+            click.option(*names.split(), cls=CommonOption if common else click.Option, help=text, **more)
+        )
 
     def given(function: F) -> F:
         for option in reversed(made):
@@ -60,8 +64,10 @@ def options_of(table: str) -> Callable[[F], F]:
     return given
 
 
-LOG = f"--logging-format log_form | {','.join(FORMS)} {TEXT_LINES} | | The form of log lines on standard error: \
+LOG = (
+    f"--logging-format log_form | {','.join(FORMS)} {TEXT_LINES} | | The form of log lines on standard error: \
 text as kube-scheduler's, or JSON."
+)
 """The form of log lines, for commands that have not kube-scheduler's flags."""
 
 

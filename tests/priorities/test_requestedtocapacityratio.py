@@ -3,10 +3,7 @@
 import pytest
 
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.priorities.requestedtocapacityratio import (
-    broken_line,
-    requested_to_capacity_ratio_of,
-)
+from kubeclassic.priorities.requestedtocapacityratio import broken_line, requested_to_capacity_ratio_of
 from tests.support.build import node, pod, scored
 from tests.support.refusals import refusal_text
 

@@ -7,14 +7,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.status import Code, Status
 from tests.support.asking import cycle_of, scores
 from tests.support.build import node, obj, pod
-from tests.support.spreadbuild import (
-    NEAR,
-    A,
-    incoming,
-    peer,
-    plugin,
-    soft,
-)
+from tests.support.spreadbuild import NEAR, A, incoming, peer, plugin, soft
 
 SERVICE = obj(
     {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}}

@@ -11,7 +11,7 @@ from kubeclassic.core.decision.verdict import reasons_in
 from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
 from kubeclassic.questions.compare.comparison import ComparisonDocument, Losses, compare, main_reason
-from kubeclassic.questions.compare.view import label, verdict
+from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario
