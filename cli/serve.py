@@ -82,8 +82,7 @@ def serve(
     with needing_extra("serve", "serve"):
         from ..live.process.process import last_line
         from ..live.scheduler.following import STATUS
-        from ..live.server.app import serve_cluster
-        from ..live.server.served import ServedCluster
+        from ..live.server.app import ServedCluster, serve_cluster
         from ..live.server.serving import MEBIBYTE, Listening, ServerLimits, read_token, run_server
     from ..api.words import count_of
     from ..live.client.kubeconfig import access_to

@@ -12,8 +12,7 @@ import httpx
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj

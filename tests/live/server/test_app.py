@@ -94,7 +94,7 @@ class TestRefusals:
             raise ZeroDivisionError("oh")
 
         with monkeypatch.context() as patched:
-            patched.setattr("kubeclassic.live.server.served.filter_result", fail)
+            patched.setattr("kubeclassic.live.server.app.filter_result", fail)
             found = caller.post("/filter", ASK)
         assert (found.status_code, "Traceback" in found.text) == (500, False)
         line = LINE.fullmatch(capsys.readouterr().err.rstrip("\n"))

@@ -13,8 +13,7 @@ import httpx
 import pytest
 
 from kubeclassic.live.client.api import Request
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour

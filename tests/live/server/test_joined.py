@@ -21,8 +21,7 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.extenders.overhttp import PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import (
     Family,
     build,
