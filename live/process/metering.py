@@ -10,7 +10,7 @@ import platform
 import time
 from collections import Counter as Tally
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
@@ -35,9 +35,6 @@ from ...core.queue.parked import QueuedPod
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.api import MeasuredRequest
 from ..client.http import user_agent
-
-if TYPE_CHECKING:
-    from ..scheduler.scheduler import LiveScheduler
 
 Feed = Literal[
     "attempt",
@@ -226,8 +223,8 @@ class SchedulerMetrics:
         self._parts: dict[Phase, str] = {}
         """The parts of the cycle so far, with their statuses."""
         self.has_profiles: bool = has_profiles
-        self.scheduler: LiveScheduler | None = None
-        """Of which more is read when the metrics are written."""
+        self.scheduler: Any = None
+        """The live scheduler, of which more is read when the metrics are written."""
         self.registry: CollectorRegistry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
@@ -273,7 +270,7 @@ class SchedulerMetrics:
         if not found.is_stream:
             self.feed("request time", found.seconds, verb=method, host=host)
 
-    def _read(self, scheduler: LiveScheduler) -> None:
+    def _read(self, scheduler: Any) -> None:
         """Set the numbers to what is so now."""
         engine = scheduler.state.engine
         queue = scheduler.state.queue

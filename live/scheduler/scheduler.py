@@ -36,12 +36,9 @@ from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
 from .state import LiveState
+from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes import (
-    ClaimWork,
     NewCondition,
-    NotBound,
-    NotWritten,
-    VolumeWork,
     is_unknown,
     read_until_answered,
     status_of,

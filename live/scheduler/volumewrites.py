@@ -1,0 +1,292 @@
+"""What is written before a pod is bound: its volumes, one after another, which then have to be bound, and its
+claims to devices.
+
+Upstream: BindPodVolumes in pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in
+pkg/controller/volume/persistentvolume; 1.27: pkg/scheduler/framework/plugins/volumebinding/binder.go);
+bindClaim, PostFilter and Unreserve in pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from msgspec.structs import replace
+
+from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
+from ...api.wire.ownfields import own_fields, with_finalizers, with_status
+from ...core.arrays.batch import Batch
+from ...core.cluster.listings import ClaimWrite, ResourceClaims
+from ...core.matching.nodeselectors import node_selector_mask
+from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
+from ...exceptions import KubeclassicError
+from ..client.api import ApiError, resource
+from .state import LiveState
+from .writes import DELETE_OPTIONS, decoded
+
+CONFLICT = 409
+CONFLICTS = 5
+"""The status of a write to an object that somebody else has changed, and how often it is tried."""
+
+
+@attrs.define(eq=False)
+class ClaimWork:
+    """Writes what the engine notes of claims."""
+
+    state: LiveState
+
+    def __attrs_post_init__(self) -> None:
+        self.claims.writes = []
+
+    @property
+    def claims(self) -> ResourceClaims:
+        return self.state.listings.resource_claims
+
+    def taken(self) -> list[ClaimWrite]:
+        """What is to be written, and is no longer noted."""
+        found = self.claims.writes or []
+        self.claims.writes = []
+        return found
+
+    async def write(self, wanted: list[ClaimWrite]) -> str | None:
+        """Write *wanted* in order; the first error ends it, and what was not written is as before."""
+        for number, each in enumerate(wanted):
+            try:
+                written = await self._one(each)
+            except ApiError as error:
+                await self.state.free()
+                for undone in reversed(wanted[number:]):
+                    before = undone.before
+                    after = undone.after
+                    if after is not None and self.claims.get(after.key) is after:
+                        self.claims.drop(after.key)
+                    if before is not None and self.claims.get(before.key) is None:
+                        self.claims.put(before)
+                return str(error)
+            await self.state.free()
+            if written is not None:
+                self.claims.put(written)
+        return None
+
+    async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:
+        """Write one claim; gives it with its new version."""
+        api = self.state.api
+        before = wanted.before
+        after = wanted.after
+        claims = resource("ResourceClaim", api.device_api)
+        head = {"apiVersion": api.device_api, "kind": "ResourceClaim"}
+        if after is None:
+            if before is not None:
+                place = before.namespace, before.name
+                if before.metadata.finalizers:  # they go first
+                    bare = replace(before, metadata=replace(before.metadata, finalizers=()))
+                    await api.ask(
+                        "PUT", claims, *place, body=with_finalizers({**head, **(before.manifest or {})}, bare)
+                    )
+                await api.ask("DELETE", claims, *place, body=DELETE_OPTIONS)
+            return None
+        if before is not None:
+            return await self._put(before, after)
+        manifest = {**head, **own_fields(after)}
+        manifest["metadata"].pop("uid", None)
+        manifest.pop("status", None)
+        made = decoded(ResourceClaim, await api.ask("POST", claims, after.namespace, "", body=manifest))
+        made = await self._put(made, replace(after, metadata=made.metadata))
+        if wanted.told is not None:
+            pod, status = wanted.told
+            await api.patch_status(pod, {"status": status})
+        return made
+
+    async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
+        """Write the finalizers and the status of a claim that is there."""
+        api = self.state.api
+        place = (before.namespace, before.name)
+        claims = resource("ResourceClaim", api.device_api)
+        classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
+        manifest: Mapping[str, Any] = {
+            "apiVersion": api.device_api,
+            "kind": "ResourceClaim",
+            **(before.manifest or {}),
+        }
+        if after.metadata.finalizers != before.metadata.finalizers:
+            manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
+        for _ in range(CONFLICTS):
+            try:
+                body = with_status(manifest, after, classes, api.names_requests)
+                found = await api.ask("PUT", claims, *place, "status", body)
+            except ApiError as error:
+                if error.status != CONFLICT:
+                    raise
+                manifest = await api.ask("GET", claims, *place)
+                if decoded(ResourceClaim, manifest).status.allocation != before.status.allocation:
+                    raise
+            else:
+                return decoded(ResourceClaim, found)
+        raise ApiError(CONFLICT, "Conflict", f'resourceclaims "{before.name}" changes all the time')
+
+    def write_beside(self) -> None:
+        """Write what was noted just now, beside what goes on; an error is reported, and the next attempt
+        notes it once more."""
+
+        async def reported(wanted: list[ClaimWrite]) -> None:
+            error = await self.write(wanted)
+            if error is not None:
+                self.state.log.warning(f"resourceclaims: {error}")
+
+        if wanted := self.taken():
+            self.state.spawn(reported(wanted))
+
+
+POLL = 1.0
+"""Seconds between two looks at the volumes."""
+BIND_TIMEOUT = 600.0
+TIMED_OUT = "timed out waiting for the condition"
+
+
+class NotWritten(KubeclassicError):
+    """A volume or claim could not be written; the text is the API server's."""
+
+
+class NotBound(KubeclassicError):
+    """The volumes were written, and will not be bound to the pod's claims; the text is upstream's."""
+
+
+@attrs.define(eq=False)
+class VolumeWork:
+    """Binds the volumes of pods."""
+
+    state: LiveState
+    timeout: float = BIND_TIMEOUT
+
+    def is_needed(self, pod: Pod) -> bool:
+        """Whether a claim of *pod*, which was just assumed, has no volume yet."""
+        if not pod.spec.volumes or not self.state.binding.waits_for_claims(pod):
+            return False
+        claims = self.state.listings.claims
+        found = (claims.get(key) for key in self.state.engine.claims_of(pod))
+        return not all(claim is not None and is_fully_bound(claim) for claim in found)
+
+    async def bind(self, pod: Pod) -> None:
+        """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten
+        and NotBound."""
+        try:
+            wanted = self.state.engine.bind_volumes(pod)
+        except VolumeError as error:
+            raise NotWritten(str(error)) from error
+        written = list[KubeObject]()
+        for item in wanted:
+            try:
+                written.append(await self._put(item))
+            except ApiError as error:
+                await self.state.free()
+                self.state.engine.binder.restore(wanted[len(written) :])
+                raise NotWritten(str(error)) from error
+        end = self.state.now() + self.timeout
+        while True:
+            await asyncio.sleep(POLL)
+            await self.state.free()
+            node = pod.spec.node_name
+            if self.state.engine.row_of(node) is None:
+                raise NotBound(f'failed to get node "{node}": node "{node}" not found')
+            known = self.state.pod(pod.key)
+            if known is None or known.uid != pod.uid:
+                raise NotBound(f'pod "{pod.key}" does not exist any more')
+            if all(
+                self._is_volume_bound(item, node)
+                if isinstance(item, PersistentVolume)
+                else self._is_provisioned(item, node)
+                for item in written
+            ):
+                return
+            if self.state.now() >= end:
+                raise NotBound(TIMED_OUT)
+
+    async def _put(self, item: KubeObject) -> KubeObject:
+        """Write a volume for its claim, or a claim that chose its node; answers the object with its new
+        version."""
+        manifest = dict(item.manifest or {})
+        claim = self._claim_of(item)
+        manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
+        if claim is not None:
+            spec: dict[str, Any] = manifest.get("spec") or {}
+            reference: dict[str, Any] = spec.get("claimRef") or {}
+            wanted = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
+            if not wanted.items() <= reference.items():  # one that is there for this claim stays
+                reference = {
+                    "kind": claim.kind,
+                    **wanted,
+                    "apiVersion": "v1",
+                    "resourceVersion": claim.metadata.resource_version,
+                }
+            manifest["spec"] = {**spec, "claimRef": reference}
+        body = {**manifest, "kind": item.kind, "apiVersion": "v1"}
+        return decoded(
+            type(item),
+            await self.state.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body),
+        )
+
+    def _claim_of(self, item: KubeObject) -> PersistentVolumeClaim | None:
+        reference = item.spec.claim_ref if isinstance(item, PersistentVolume) else None
+        return (
+            None
+            if reference is None
+            else self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
+        )
+
+    # --- waiting --------------------------------------------------------------------------------------------
+
+    def _is_volume_bound(self, written: PersistentVolume, node_name: str) -> bool:
+        volume = self.state.listings.volumes.get(written.key)
+        claim = self._claim_of(written)
+        if volume is None or claim is None:
+            missing = f'PersistentVolume "{written.key}"' if volume is None else "PersistentVolumeClaim"
+            raise NotBound(f"failed to check binding: could not find v1.{missing}")
+        if _is_older(volume, written):
+            return False
+        self._check_reach(volume, node_name)
+        if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
+            raise NotBound(f'ClaimRef got reset for pv "{volume.name}"')
+        return is_fully_bound(claim)
+
+    def _is_provisioned(self, written: KubeObject, node_name: str) -> bool:
+        claim = self.state.listings.claims.get(written.key)
+        if claim is None:
+            raise NotBound(
+                f'failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "{written.key}"'
+            )
+        if _is_older(claim, written):
+            return False
+        if not claim.annotations:
+            raise NotBound(f'selectedNode annotation reset for PVC "{claim.name}"')
+        selected = claim.annotations.get(SELECTED_NODE, "")
+        if selected != node_name:
+            raise NotBound(
+                self.state.release.live.wrong_node_text.format(claim=claim.name, got=selected, node=node_name)
+            )
+        if claim.spec.volume_name:
+            volume = self.state.listings.volumes.get(claim.spec.volume_name)
+            if volume is None:
+                return False
+            self._check_reach(volume, node_name)
+        return is_fully_bound(claim)
+
+    def _check_reach(self, volume: PersistentVolume, node_name: str) -> None:
+        affinity = volume.spec.node_affinity
+        table = self.state.engine.table
+        if affinity is None:
+            return
+        batch = Batch(table, np.array([table.row_of[node_name]], np.intp))
+        if not node_selector_mask(affinity, batch, fields=False)[0]:
+            raise NotBound(
+                f'pv "{volume.name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms'
+            )
+
+
+def _is_older(known: KubeObject, written: KubeObject) -> bool:
+    """Whether the informer has not seen yet what was written."""
+    versions = known.metadata.resource_version, written.metadata.resource_version
+    return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])
