@@ -34,7 +34,7 @@ from ..client.http import HttpTransport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
-from ..scheduler.flags import Listener, RunSettings, config_maps_of
+from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS, end_at_signals, unless
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
@@ -77,17 +77,14 @@ def endpoints(
 
 
 @asynccontextmanager
-async def serving(app: Starlette, listeners: Sequence[Listener]) -> AsyncIterator[list[str]]:
+async def serving(app: Starlette, listeners: Sequence[Listening]) -> AsyncIterator[list[str]]:
     """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError`
     where it cannot listen."""
     async with AsyncExitStack() as stack:
         urls = []
         for each in listeners:
-            listening = Listening(
-                each.address, each.port, each.certificate or None, each.key or None, insecure=True
-            )
             urls.append(
-                await stack.enter_async_context(served(app, listening, most_callers=MOST_CALLERS, grace=0))
+                await stack.enter_async_context(served(app, each, most_callers=MOST_CALLERS, grace=0))
             )
         yield urls
 
