@@ -89,7 +89,7 @@ class ServedCluster(SchedulingState):
     _classes: dict[str, PriorityClass] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
-        # Pods of all schedulers wait here: their nominations count, whoever tries them.
+        # Pods of all schedulers wait here: their nominations count, whichever of them tries the pod.
         self.begin(Clock(), None)
 
     @classmethod
