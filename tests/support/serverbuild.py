@@ -12,8 +12,7 @@ import httpx
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import Family, build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
@@ -110,7 +109,7 @@ class Caller:
         return asyncio.run(self._call(method, path, **options))
 
     async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]  # httpx has types of its own
+        transport = httpx.ASGITransport(app=self.app.gate)  # type: ignore[arg-type]  # httpx has types of its own
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.request(method, path, **options)
 
