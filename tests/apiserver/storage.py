@@ -16,7 +16,7 @@ from .answers import Object, encode_text
 from .resources import Resource
 
 if TYPE_CHECKING:
-    from .reads import Matcher
+    from .store import Matcher
 
 
 @attrs.frozen
