@@ -1,14 +1,11 @@
 """Explanations say what simulations decide, and why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 import kubeclassic
 from kubeclassic import Framework
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
@@ -23,13 +20,13 @@ CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = Files.read(CLUSTER).scenario()
 
 
-def simulation(release: str) -> Simulation:
+def simulation(release):
     """A fresh simulation of the example cluster."""
     return Simulation(SCENARIO, engine_for(release, {}), details=True)
 
 
 @pytest.mark.parametrize("release", ENDS)
-def test_totals_are_simulate_s_scores(release: str) -> None:
+def test_totals_are_simulate_s_scores(release):
     """For each pod of the example explain has simulate's host, message, reasons, scores and totals."""
     scored = 0
     for decision in list(simulation(release).decisions()):
@@ -46,7 +43,7 @@ def test_totals_are_simulate_s_scores(release: str) -> None:
 
 
 class TestReasons:
-    def test_what_is_short_and_by_how_much(self) -> None:
+    def test_what_is_short_and_by_how_much(self):
         """Each resource that is short is told with what is asked for, what is free, and what is missing."""
         made = engine(node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"}))
         (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).nodes
@@ -55,7 +52,7 @@ class TestReasons:
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
         assert found.rules == ("GeneralPredicates",)
 
-    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self) -> None:
+    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self):
         """More cpu would not help: the term of affinity rules out each node, and is all that rules out the large one."""
         near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
@@ -65,7 +62,7 @@ class TestReasons:
         assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
         assert str(kubeclassic.simulate(cluster, newest).view().verdict) == "default/p finds no node, because of pod affinity."
 
-    def test_nodes_that_the_pod_wants_are_nearer(self) -> None:
+    def test_nodes_that_the_pod_wants_are_nearer(self):
         """Of two nodes with one reason each, the one that its selector means is told first, and why it does not take the pod."""
         taint = [{"key": "only", "effect": "NoSchedule"}]
         cluster = [node("b"), node("c"), node("a", labels={"pool": "x"}, taints=taint), pod("p", nodeSelector={"pool": "x"})]
@@ -73,7 +70,7 @@ class TestReasons:
         assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
         assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
-    def test_a_nominated_pod_counts(self) -> None:
+    def test_a_nominated_pod_counts(self):
         """What is promised to a nominated pod of higher priority is not free."""
         made = engine(node("a", cpu="4"))
         made.nominations.add(pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a")
@@ -82,7 +79,7 @@ class TestReasons:
 
 
 class TestScores:
-    def test_a_node_that_is_taken_without_scoring(self) -> None:
+    def test_a_node_that_is_taken_without_scoring(self):
         """Where one node fits it is not scored, but what it would score is shown."""
         made = engine(node("a"), node("b", unschedulable=True))
         found = explain(made, pod("p"))
@@ -90,14 +87,14 @@ class TestScores:
         assert found.nodes[0].name == "a"
         assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
 
-    def test_nodes_past_the_window(self) -> None:
+    def test_nodes_past_the_window(self):
         """Nodes that the search did not come to are told apart, and not scored."""
         made = engine(*(node(f"n{number}") for number in range(150)), percentage=1)
         found = explain(made, pod("p")).nodes
         assert sum(report.visited for report in found) == 100
         assert all(report.fits and not report.scores for report in found if not report.visited)
 
-    def test_the_lead_counts_with_its_weight(self) -> None:
+    def test_the_lead_counts_with_its_weight(self):
         """The rule that decided is the one with the greatest difference times weight, not the greatest difference."""
         here = NodeReport(
             "a", True, True, scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)}, total=56
@@ -108,7 +105,7 @@ class TestScores:
         assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
         assert list(constant_scores([here, there])) == ["same"]
 
-    def test_the_node_that_a_pod_waits_for(self) -> None:
+    def test_the_node_that_a_pod_waits_for(self):
         """In the framework it is tried first, and no other node is compared with it."""
         made = engine_for("1.27", {})
         feed = EventFeed(made)
@@ -119,7 +116,7 @@ class TestScores:
 
 
 class TestNearness:
-    def test_the_order(self) -> None:
+    def test_the_order(self):
         """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then what is least short."""
         cpu, taint = Objection("r", ("Insufficient cpu",), True), Objection("t", ("tainted",), False)
         little, much, tainted, both = (
@@ -134,7 +131,7 @@ class TestNearness:
 
 class TestEviction:
     @pytest.mark.parametrize("priority", [0, 10])
-    def test_counts_are_those_of_the_message(self, priority: int) -> None:
+    def test_counts_are_those_of_the_message(self, priority):
         """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's message says."""
         made = engine_for("1.27", {})
         feed = EventFeed(made)
@@ -149,7 +146,7 @@ class TestEviction:
         for text, count in counts.items():
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
 
-    def test_a_pod_that_makes_room_is_said_to(self) -> None:
+    def test_a_pod_that_makes_room_is_said_to(self):
         """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no help to it."""
         low = [pod(name, on="a", requests={"cpu": 1}, priority=priority) for name, priority in (("low", 0), ("lower", 0), ("peer", 9))]
         cluster = [node("a", cpu="3"), *low, pod("high", requests={"cpu": 2}, priority=9)]
@@ -160,7 +157,7 @@ class TestEviction:
         assert str(helps.view().verdict).startswith("default/high makes room on a; ")
         assert "priority" not in {one.kind for one in helps.suggestions}
 
-    def test_a_budget_is_told(self) -> None:
+    def test_a_budget_is_told(self):
         """Victims that a disruption budget protects are counted."""
         budget = obj({
             "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"},
@@ -173,19 +170,19 @@ class TestEviction:
 
 
 class TestSubject:
-    def scenario(self, *pods: Pod, objects: tuple[KubeObject, ...] = ()) -> Scenario:
+    def scenario(self, *pods, objects=()):
         """A cluster in which *pods* wait or have a node."""
         there = tuple(item for item in pods if item.spec.node_name)
         return Scenario((node("a"), *objects, *there), tuple(item for item in pods if not item.spec.node_name))
 
-    def test_a_namespace_may_be_called_like_a_kind(self) -> None:
+    def test_a_namespace_may_be_called_like_a_kind(self):
         """job/x is pod x of namespace job if there is one, else Job x."""
         owner = {"metadata": {"ownerReferences": [{"kind": "Job", "name": "x", "controller": True}]}}
         scenario = self.scenario(pod("x", namespace="job"), pod("x-1", **owner))
         assert find_subject(scenario, "job/x").pod.key == "job/x"
         assert find_subject(scenario, "job/x", "default").pod.key == "default/x-1"
 
-    def test_a_deployment_by_its_replica_set(self) -> None:
+    def test_a_deployment_by_its_replica_set(self):
         """A ReplicaSet of the input says to which Deployment it belongs; without it the hash in its name does."""
         owner = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "odd-name", "controller": True}]}}
         owned = {"name": "odd-name", "namespace": "default", "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}]}
@@ -194,7 +191,7 @@ class TestSubject:
         with pytest.raises(UnknownNameError, match="expected a Deployment that has one"):
             find_subject(self.scenario(pod("p", **owner)), "deployment/web")
 
-    def test_a_pod_that_waits_is_meant(self) -> None:
+    def test_a_pod_that_waits_is_meant(self):
         """Of two pods of one name the one that waits is meant, and of a workload's pods too."""
         scenario = self.scenario(pod("x", on="a"), pod("x", namespace="shop"))
         assert find_subject(scenario, "x").pod.key == "shop/x"
@@ -202,7 +199,7 @@ class TestSubject:
 
 class TestPlaced:
     @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_it_is_as_if_it_came_now(self, release: str) -> None:
+    def test_it_is_as_if_it_came_now(self, release):
         """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
         nodes, other = [node(name) for name in "abc"], pod("other", on="a", requests={"cpu": 2})
         placed = pod("p", on="a", requests={"cpu": 1})

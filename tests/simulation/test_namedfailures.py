@@ -1,9 +1,6 @@
 """What fails is named: the claim, the volume, the driver; the counts of a spread by domain."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,23 +10,22 @@ from kubeclassic import drain, explain
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
 
-Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
-LATE: Json = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
+LATE = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
 
 
-def node(name: str, zone: str, **more: Any) -> Json:
+def node(name, zone, **more):
     """A node in a zone."""
     return manifests.node(name, labels={ZONE: zone, "kubernetes.io/hostname": name}, **more)
 
 
-def asks(*claims: str) -> Json:
+def asks(*claims):
     """A pod with these claims."""
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     return manifests.pod("asked", volumes=volumes)
 
 
-def claim(name: str, size: str = "20Gi", volume: str = "") -> Json:
+def claim(name, size="20Gi", volume=""):
     """A claim of class fast, bound to *volume* if there is one."""
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
     spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": size}}}
@@ -37,7 +33,7 @@ def claim(name: str, size: str = "20Gi", volume: str = "") -> Json:
     return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
 
 
-def volume(name: str, zone: str, size: str = "20Gi", **spec: Any) -> Json:
+def volume(name, zone, size="20Gi", **spec):
     """A volume of class fast that only the nodes of a zone reach."""
     terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
     affinity = {"required": {"nodeSelectorTerms": terms}}
@@ -45,20 +41,20 @@ def volume(name: str, zone: str, size: str = "20Gi", **spec: Any) -> Json:
     return {"kind": "PersistentVolume", "metadata": {"name": name}, "spec": whole, "status": {"phase": "Available"}}
 
 
-def causes(cluster: list[Json], release: str = "1.34") -> list[str]:
+def causes(cluster, release="1.34"):
     """What fails, in words."""
     return [one.words for one in explain(cluster, "asked", release).document.causes]
 
 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
-def test_a_volume_that_is_elsewhere(release: str) -> None:
+def test_a_volume_that_is_elsewhere(release):
     """Each node that does not reach the volume of a claim says where it can be reached."""
     there = volume("pv-1", "z2", claimRef={"namespace": "default", "name": "data"})
     cluster = [node("a", "z1"), LATE, there, claim("data", volume="pv-1"), asks("data")]
     assert f"volume pv-1 of claim data needs {ZONE} z2" in causes(cluster, release)
 
 
-def test_what_a_driver_publishes() -> None:
+def test_what_a_driver_publishes():
     """The claim, its size, its class, and what there is."""
     driver = {"kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}}
     capacity = {
@@ -76,20 +72,20 @@ def test_what_a_driver_publishes() -> None:
         ([volume("pv", "z1", "5Gi")], "the largest free volume here has 5Gi"),
     ],
 )  # fmt: skip
-def test_volumes_that_nobody_makes(volumes: list[Json], says: str) -> None:
+def test_volumes_that_nobody_makes(volumes, says):
     """A class without a provisioner has the volumes that there are."""
     static = LATE | {"provisioner": "kubernetes.io/no-provisioner"}
     assert causes([node("a", "z1"), static, *volumes, claim("data"), asks("data")]) == [f"claim data: 20Gi of class fast, {says}"]
 
 
-def test_where_a_class_makes_volumes() -> None:
+def test_where_a_class_makes_volumes():
     """allowedTopologies are told."""
     topologies = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z2"]}]}]
     found = causes([node("a", "z1"), LATE | {"allowedTopologies": topologies}, claim("data"), asks("data")])
     assert found == [f"claim data: 20Gi of class fast, its class makes volumes at {ZONE} z2 only"]
 
 
-def test_a_driver_s_limit() -> None:
+def test_a_driver_s_limit():
     """The driver, how many volumes are on the node, and how many may be."""
     of_driver = {"csi": {"driver": "d", "volumeHandle": "x"}}
     volumes = [volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name}) for name in ("data", "other")]
@@ -103,7 +99,7 @@ def test_a_driver_s_limit() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.27"])
-def test_the_limit_of_a_plugin_in_the_tree(release: str) -> None:
+def test_the_limit_of_a_plugin_in_the_tree(release):
     """Disks count by type, and of two nodes that with less too many is the nearest."""
     disks = [{"name": f"d{at}", "awsElasticBlockStore": {"volumeID": f"v{at}"}} for at in range(41)]
     cluster = [node("a", "z1"), node("b", "z1"), *(manifests.pod(on, on=on, volumes=disks[:many]) for on, many in (("a", 39), ("b", 38)))]
@@ -112,7 +108,7 @@ def test_the_limit_of_a_plugin_in_the_tree(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
-def test_who_has_the_volume(release: str) -> None:
+def test_who_has_the_volume(release):
     """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its own."""
     there = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"])
     mine = claim("data", volume="pv-1")
@@ -127,7 +123,7 @@ def test_who_has_the_volume(release: str) -> None:
     assert "volume d is a disk that default/other has" in causes([nodes[0], *other], release)
 
 
-def test_a_claim_that_no_volume_is_made_for() -> None:
+def test_a_claim_that_no_volume_is_made_for():
     """A class that binds at once has to have bound."""
     assert causes([node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]) == [
         "claim data of class fast has no volume yet, and the class binds at once"
@@ -135,7 +131,7 @@ def test_a_claim_that_no_volume_is_made_for() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.22", "1.34"])
-def test_nominated_pods_in_the_way(release: str) -> None:
+def test_nominated_pods_in_the_way(release):
     """A pod for which room was made is named where it alone is in the way, and no count is told that leaves it out."""
     port = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
     first = manifests.pod("first", containers=port, priority=10) | {"status": {"nominatedNodeName": "a"}}
@@ -152,16 +148,16 @@ def test_nominated_pods_in_the_way(release: str) -> None:
     st.lists(st.tuples(st.sampled_from(["z1", "z2", "z3"]), st.booleans(), st.integers(0, 3)), min_size=1, max_size=4),
     st.integers(1, 2), st.sampled_from(["1.18", "1.19", "1.25", "1.30", "1.34"]), st.booleans(),
 )  # fmt: skip
-def test_the_sum_of_a_spread_is_the_rule_s(nodes: list[tuple[str, bool, int]], skew: int, release: str, is_own: bool) -> None:
+def test_the_sum_of_a_spread_is_the_rule_s(nodes, skew, release, is_own):
     """The counts are those of the pods on the nodes, the smallest is told, and the sum says why the emptiest failing domain fails."""
     taints = [{"key": "k", "effect": "NoSchedule"}]
-    cluster: list[Json] = [node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)]
+    cluster = [node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)]
     for at, (_, _, pods) in enumerate(nodes):
         cluster += [manifests.pod(f"p{at}-{number}", on=f"n{at}", labels={"app": "w"}) for number in range(pods)]
     selector = {"labelSelector": {"matchLabels": {"app": "w"}}}
     constraint = {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **selector}
     cluster.append(manifests.pod("asked", labels={"app": "w"} if is_own else {}, topologySpreadConstraints=[constraint]))
-    counts: dict[str, int] = {}
+    counts = {}
     for zone, _, pods in nodes:
         counts[zone] = counts.get(zone, 0) + pods
     for one in explain(cluster, "asked", release).document.causes:
@@ -172,12 +168,12 @@ def test_the_sum_of_a_spread_is_the_rule_s(nodes: list[tuple[str, bool, int]], s
             assert (own, least) == (int(is_own), min(counts.values()))
 
 
-def counting(**spec: Any) -> list[str]:
+def counting(**spec):
     """What fails of a pod whose containers ask for 1 cpu, with more of it in *spec*, on a node of 2."""
     return causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="1", **spec)])
 
 
-def test_what_makes_the_amount() -> None:
+def test_what_makes_the_amount():
     """An init container, a sidecar, the pod as a whole; nothing where the containers ask for that much themselves."""
     large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
     assert counting(initContainers=[large]) == ["request 3 cpu, for init container init"]
@@ -187,7 +183,7 @@ def test_what_makes_the_amount() -> None:
     assert causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="3")]) == []
 
 
-def test_pods_that_count_more_than_they_use() -> None:
+def test_pods_that_count_more_than_they_use():
     """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar, which runs there."""
     large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
     mesh = {"name": "mesh", "image": "i", "resources": {"requests": {"cpu": "1"}}, "restartPolicy": "Always"}
@@ -203,10 +199,10 @@ def test_pods_that_count_more_than_they_use() -> None:
     ]
 
 
-def test_a_node_that_lacks_one_device_is_nearer() -> None:
+def test_a_node_that_lacks_one_device_is_nearer():
     """One that has none at all comes after it, and says so in place of an empty table."""
     request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
-    cluster: list[Json] = [manifests.node(name) for name in "ab"]
+    cluster = [manifests.node(name) for name in "ab"]
     cluster += [
         {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
         {
@@ -227,7 +223,7 @@ def test_a_node_that_lacks_one_device_is_nearer() -> None:
     assert [row[-1] for row in table.table("devices").rows] == ["the node has none"]
 
 
-def warned(cluster: list[Json], release: str) -> list[str]:
+def warned(cluster, release):
     """What is odd in the input."""
     return [str(one) for one in explain(cluster, "asked", release).warnings]
 
@@ -238,7 +234,7 @@ SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSched
 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
 @pytest.mark.parametrize("spec", [{"topologySpreadConstraints": SPREAD}, {"affinity": APART}])
-def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
+def test_a_key_that_no_node_has_is_odd(release, spec):
     """A hard constraint over it counts nothing, whatever the release makes of that."""
     odd = "Pod default/asked: no node has the label rack, over which it has a hard constraint, so there is nothing to count"
     assert odd in warned([manifests.node("a"), manifests.pod("asked", **spec)], release)
@@ -252,7 +248,7 @@ def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
         ("web", "web:latest", False), ("web:job", "docker.io/library/web:other", False), ("web:job", "docker.io/library/theweb:job", False),
     ],
 )  # fmt: skip
-def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool) -> None:
+def test_an_image_by_another_name_is_odd(image, there, *, is_odd):
     """Nodes have it, as far as people see; names are compared as they are."""
     asked = manifests.pod("asked")
     asked["spec"]["containers"][0]["image"] = image
@@ -260,7 +256,7 @@ def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool
     assert any("so ImageLocality does not find it there" in one for one in found) == is_odd
 
 
-def test_a_drain_names_the_volume() -> None:
+def test_a_drain_names_the_volume():
     """A pod whose disk is of a zone without another node keeps its node from going."""
     owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "prom", "uid": "s", "controller": True}]
     there = asks("data") | {"metadata": {"name": "prom-0", "namespace": "default", "ownerReferences": owner}}

@@ -1,13 +1,9 @@
 """Whose evicted pods come back, and how they are called."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.simulation.nodesbyuse import NodeUses
 from kubeclassic.simulation.replacements import Replacements
@@ -17,13 +13,13 @@ from kubeclassic.simulation.summary import summarise
 from tests.support.build import node, pod
 
 
-def owned(name: str, kind: str, owner: str, **more: Any) -> Pod:
+def owned(name, kind, owner, **more):
     """A pod whose controller is *kind* *owner*."""
     reference = {"kind": kind, "name": owner, "controller": True}
     return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)
 
 
-def simulation(*objects: KubeObject) -> Simulation:
+def simulation(*objects):
     """A simulation in which owners replace evicted pods."""
     there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
     pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
@@ -34,13 +30,13 @@ def simulation(*objects: KubeObject) -> Simulation:
 
 class TestReplacements:
     @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "Job", "DaemonSet", "Workflow"])
-    def test_the_first_free_number(self, kind: str) -> None:
+    def test_the_first_free_number(self, kind):
         """A replacement is called after its owner, with the first number that no pod has, evicted ones included."""
         old = owned("web-1", kind, "web", on="a")
         made = Replacements.beside([old, pod("web-0")])
         assert [found.name for found in (made.of(old), made.of(old)) if found] == ["web-2", "web-3"]
 
-    def test_it_is_new(self) -> None:
+    def test_it_is_new(self):
         """It has neither node nor nomination nor times, and the labels and spec of the old one; a StatefulSet's has its name, too."""
         status = {"nominatedNodeName": "a", "startTime": "2020-01-01T00:00:00Z", "phase": "Running"}
         old = owned("web-0", "StatefulSet", "web", on="a", status=status, labels={"app": "web"}, requests={"cpu": 1})
@@ -50,7 +46,7 @@ class TestReplacements:
         assert (made.labels, made.spec.containers) == (old.labels, old.spec.containers)
         assert (made.key, made.uid != old.uid) == (old.key, True)
 
-    def test_who_does_not_come_back(self) -> None:
+    def test_who_does_not_come_back(self):
         """A bare pod and a static pod do not, nor does one that another scheduler would place."""
         made = Replacements(set(), frozenset(["default-scheduler"]))
         assert made.of(pod("bare", on="a")) is None
@@ -59,7 +55,7 @@ class TestReplacements:
 
 
 class TestSimulation:
-    def test_the_same_name_is_another_pod(self) -> None:
+    def test_the_same_name_is_another_pod(self):
         """A StatefulSet's pod that was placed, evicted and made again has one entry, that of the new pod."""
         low = owned("db-0", "StatefulSet", "db", requests={"cpu": 2})
         run = simulation(node("a", cpu="2"), low, pod("high", requests={"cpu": 2}, priority=5))
@@ -70,7 +66,7 @@ class TestSimulation:
         assert (outcome.tries, outcome.replaces, outcome.word) == (1, "default/db-0", "unschedulable")
         assert not run.all_placed
 
-    def test_replacements_may_evict_in_turn(self) -> None:
+    def test_replacements_may_evict_in_turn(self):
         """A replacement makes room as its priority allows; those who leave then are replaced after it."""
         middle = owned("m-0", "ReplicaSet", "m", on="a", requests={"cpu": 2}, priority=5)
         low = owned("l-0", "ReplicaSet", "l", on="b", requests={"cpu": 2})
@@ -83,7 +79,7 @@ class TestSimulation:
         assert (found.pods, found.placed, found.unschedulable, found.evicted, found.replaced) == (3, 2, 1, 2, 2)
 
     @pytest.mark.parametrize(("cpu", "placed"), [("2", True), ("1", False)])
-    def test_a_successor_counts_for_the_pod(self, cpu: str, placed: bool) -> None:
+    def test_a_successor_counts_for_the_pod(self, cpu, placed):
         """A pod that found a node and was evicted counts as placed where its replacement has a node, and not where it has none."""
         low = owned("web-0", "ReplicaSet", "web", requests={"cpu": 2}, nodeSelector={"pool": "x"})
         high = pod("high", requests={"cpu": 2}, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
@@ -97,7 +93,7 @@ class TestSimulation:
 
 
 class TestNodeUses:
-    def test_before_and_after(self) -> None:
+    def test_before_and_after(self):
         """What was requested before the first cycle, and what is after the last one, by node."""
         run = simulation(node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2}))
         uses = NodeUses(run.engine)
@@ -108,7 +104,7 @@ class TestNodeUses:
         assert (cpu.allocatable, cpu.requested_before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
         assert (use.pods.before, use.pods.requested) == (1, 2)
 
-    def test_watching_changes_no_decision(self) -> None:
+    def test_watching_changes_no_decision(self):
         """The same pods get the same nodes, watched or not."""
         objects = [*(node(name, cpu="3") for name in "abc"), *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12))]
         watched, plain = simulation(*objects), simulation(*objects)

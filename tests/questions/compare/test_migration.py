@@ -1,28 +1,21 @@
 """The old release and the profile on one state: what is the same, what differs, and why."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.migrate.frompolicy import migrate
 from kubeclassic.framework.releases import PROFILE_RELEASE
-from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, Comparison
+from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD
 from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import LOCKED, PREDICATE, SCORE
 from tests.support.build import node, obj, pod
 
-Json = dict[str, Any]
-
 
 def checked(
-    objects: list[KubeObject], pending: list[Pod], changes: dict[str, int] | None = None, config: Json | None = None,
-    **policy: Any,
-) -> Comparison:  # fmt: skip
+    objects, pending, changes=None, config=None,
+    **policy,
+):  # fmt: skip
     """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the component configuration."""
     written, release = read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.16"]
     configuration = AlgorithmConfiguration(**(config or {}))
@@ -33,13 +26,13 @@ def checked(
     return asked.checked(Scenario(tuple(objects), tuple(pending)), asked.engines(document))
 
 
-def verdicts(found: Comparison) -> list[tuple[str, str | None, str | None]]:
+def verdicts(found):
     """(verdict, old host, new host) of each cycle that is not the same, in order."""
     return [(one.causes[PROFILE].verdict, one.decisions[POLICY].host, one.decisions[PROFILE].host) for one in found.differences]
 
 
 class TestCheck:
-    def test_the_old_release_leads(self) -> None:
+    def test_the_old_release_leads(self):
         """The profile judges on the state that the old release's decisions lead to."""
         found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
         assert found.mode == LOCKED
@@ -52,14 +45,14 @@ class TestCheck:
         }
         assert agrees(found)
 
-    def test_every_node_is_looked_at(self) -> None:
+    def test_every_node_is_looked_at(self):
         """However few nodes the configuration looks for, the check looks at all, on both sides."""
         found = checked([node(f"n{i:03}") for i in range(150)], [pod("p")], config={"percentage": 1})
         assert found.agreements[PROFILE].counts["same_feasible"] == 1
 
-    def test_a_predicate_that_is_gone(self) -> None:
+    def test_a_predicate_that_is_gone(self):
         """Where the old release turns the other node down, its predicate and reason are told."""
-        objects: list[KubeObject] = [node(name, labels={"region": "x"}) for name in "ac"]
+        objects = [node(name, labels={"region": "x"}) for name in "ac"]
         objects.append(node("b", "64", "128Gi", labels={"region": "y"}))
         service = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"selector": {"app": "web"}}}
         objects += [obj(service), pod("there", on="a", labels={"app": "web"})]
@@ -72,9 +65,9 @@ class TestCheck:
         assert cause.text == "node(s) didn't match service affinity"
         assert not agrees(found)
 
-    def test_a_score_that_tips(self) -> None:
+    def test_a_score_that_tips(self):
         """Where both nodes fit, the rule that tipped it is told, and by how much on either side."""
-        objects: list[KubeObject] = [*(node(name, "8", "16Gi") for name in "abc")]
+        objects = [*(node(name, "8", "16Gi") for name in "abc")]
         objects += [pod(f"on-{name}", "4", requests={"memory": "8Gi"}, on=name) for name in "ab"]
         objects.append(pod("on-c", "7", requests={"memory": "1Gi"}, on="c"))
         entries = [{"name": "LeastRequestedPriority", "weight": 1}, {"name": "BalancedResourceAllocation", "weight": 1}]
@@ -86,25 +79,25 @@ class TestCheck:
         assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
         assert cause.text == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
 
-    def test_another_of_the_best(self) -> None:
+    def test_another_of_the_best(self):
         """Where the old release's coarser scores hold both nodes equal the decision is equally good: neither the same nor different."""
-        objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", on="a")]
+        objects = [node("a"), node("b"), pod("o", "100m", on="a")]
         found = checked(objects, [pod("p", "100m")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
         assert verdicts(found) == [(EQUALLY_GOOD, "a", "b")]
         assert agrees(found)
 
-    def test_those_that_preempt(self) -> None:
+    def test_those_that_preempt(self):
         """Who is evicted leaves both, the preemptor waits in both, and its retry is judged too."""
-        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
+        objects = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)])
         assert (found.cycles, found.differences) == (2, [])
         for one in found.sides:
             assert one.simulation.evicted == {"default/low": "default/high"}
             assert one.simulation.outcomes["default/high"].host == "a"
 
-    def test_without_preemption(self) -> None:
+    def test_without_preemption(self):
         """Where the configuration disables preemption neither side makes room."""
-        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
+        objects = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)], config={"disable_preemption": True})
         assert (found.cycles, found.differences) == (1, [])
         assert [one.simulation.evicted for one in found.sides] == [{}, {}]

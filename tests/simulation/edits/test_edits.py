@@ -1,10 +1,6 @@
 """Edits in words: which objects they choose, what they change, and what is refused."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -14,13 +10,13 @@ from msgspec.structs import replace
 
 import kubeclassic
 from kubeclassic.api.load import Loaded, load_documents
-from kubeclassic.api.objects import KINDS, KubeObject, Map, Node, Pod
+from kubeclassic.api.objects import KINDS, Map, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edit, EditError, Edits, Step, parse_path, text_of
-from kubeclassic.simulation.scenario import Files, Scenario
+from kubeclassic.simulation.scenario import Files
 from tests.support.drawn import documents
 from tests.support.examples import examples
 from tests.support.refusals import refusal_text
@@ -48,25 +44,25 @@ SEVERAL = (
 HIGH = {"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": {"name": "high"}, "value": 1000}
 
 
-def scenario(folder: Path, *edits: str) -> Scenario:
+def scenario(folder, *edits):
     """The cluster above after *edits*."""
     path = folder / "cluster.json"
     path.write_text(json.dumps([*NODES, POD, OTHER, DEPLOYMENT, HIGH]))
     return Files.read(path, edits=edits).scenario()
 
 
-def pod(found: Scenario, key: str) -> Pod:
+def pod(found, key):
     """A pod by key, waiting or not."""
     everyone = [*found.pending, *(item for item in found.objects if isinstance(item, Pod))]
     return next(item for item in everyone if item.key == key)
 
 
-def node(found: Scenario, name: str) -> Node:
+def node(found, name):
     """A node by name."""
     return next(item for item in found.nodes if item.name == name)
 
 
-def requests(found: Scenario, key: str) -> list[dict[str, str]]:
+def requests(found, key):
     """What each container of a pod requests."""
     return [{name: str(amount) for name, amount in each.requests.items()} for each in pod(found, key).spec.containers]
 
@@ -84,25 +80,25 @@ class TestPods:
             ("pod web/p requests.memory- labels.app-", [{"cpu": "300m"}, {"cpu": "100m"}], {}),
         ],
     )  # fmt: skip
-    def test_requests(self, tmp_path: Path, edit: str, wanted: list[dict[str, str]], labels: dict[str, str]) -> None:
+    def test_requests(self, tmp_path, edit, wanted, labels):
         """What all containers or a named one request is set, multiplied and rounded up to thousandths, or removed; other pods stay."""
         found = scenario(tmp_path, edit)
         assert (requests(found, "web/p"), dict(pod(found, "web/p").labels)) == (wanted, labels)
         assert requests(found, "db/q") == [{}]
 
-    def test_tolerations_are_short(self, tmp_path: Path) -> None:
+    def test_tolerations_are_short(self, tmp_path):
         """Tolerations are added and taken by key, value and effect."""
         found = scenario(tmp_path, "po web/p tolerations+=a=b:NoSchedule tolerations+=c", "po web/p tolerations-=c")
         (left,) = [each for each in pod(found, "web/p").spec.tolerations if not each.key.startswith("node.")]
         assert (left.key, left.value, left.effect, left.operator) == ("a", "b", "NoSchedule", "Equal")
 
-    def test_a_class_brings_its_priority(self, tmp_path: Path) -> None:
+    def test_a_class_brings_its_priority(self, tmp_path):
         """A class of priority is resolved as at admission; a priority by itself ends the class."""
         found = scenario(tmp_path, "pod web/p priorityClassName=high", "pod db/q priorityClassName=high", "pod db/q priority=7")
         assert (pod(found, "web/p").spec.priority, pod(found, "db/q").spec.priority) == (1000, 7)
         assert pod(found, "db/q").spec.priority_class_name == ""
 
-    def test_a_pod_gets_and_loses_its_node(self, tmp_path: Path) -> None:
+    def test_a_pod_gets_and_loses_its_node(self, tmp_path):
         """A pod that is put on a node does not wait any more."""
         found = scenario(tmp_path, "pod web/p nodeName=b")
         assert pod(found, "web/p").spec.node_name == "b"
@@ -111,13 +107,13 @@ class TestPods:
     @pytest.mark.parametrize(
         ("edit", "wanted"), [("pod app=d requests.cpu=1", ["1"] * 2), ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5)]
     )
-    def test_pods_of_workloads(self, tmp_path: Path, edit: str, wanted: list[str]) -> None:
+    def test_pods_of_workloads(self, tmp_path, edit, wanted):
         """Pods that a workload makes are chosen like others, here by their labels; workloads change before they make pods."""
         made = [item for item in scenario(tmp_path, edit).pending if item.labels.get("app") == "d"]
         assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == wanted
 
 
-def owned(name: str, kind: str) -> dict[str, Any]:
+def owned(name, kind):
     """A pod on node a whose controller is *kind* w."""
     owners = [{"apiVersion": "apps/v1", "kind": kind, "name": "w", "uid": "w", "controller": True}]
     spec = {"nodeName": "a", "containers": CONTAINERS}
@@ -142,7 +138,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize(("edit", "wanted"), WHOLE.items())
-def test_whole_objects_go_and_come(edit: str, wanted: tuple[set[str], set[str]]) -> None:
+def test_whole_objects_go_and_come(edit, wanted):
     """Controllers make their pods again, pods of DaemonSets end with their node, and a new node is as the other one."""
     there = objects(*NODES, POD, SLICE, owned("w-0", "ReplicaSet"), owned("d-0", "DaemonSet"))
     found, (told,) = Edits.parse([edit]).of_pods(there)
@@ -153,7 +149,7 @@ def test_whole_objects_go_and_come(edit: str, wanted: tuple[set[str], set[str]])
     assert cordoned == {"cordon node *": {"a", "b"}, "drain node a": {"a"}}.get(edit, set())
 
 
-def test_all_pods_of_a_controller() -> None:
+def test_all_pods_of_a_controller():
     """After like: comes the name of one of them; a pod without a controller is meant alone."""
     there = objects(owned("w-0", "ReplicaSet"), owned("w-1", "ReplicaSet"), POD, OTHER)
     for name, count in (("like:default/w-0", 2), ("like:web/p", 1)):
@@ -161,7 +157,7 @@ def test_all_pods_of_a_controller() -> None:
 
 
 class TestOthers:
-    def test_nodes_are_chosen_by_label(self, tmp_path: Path) -> None:
+    def test_nodes_are_chosen_by_label(self, tmp_path):
         """A selector with = is one of labels; a taint goes by its key; what a node has is in its status."""
         found = scenario(tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y", "node b allocatable.cpu=64")
         assert str(node(found, "b").status.allocatable["cpu"]) == "64"
@@ -169,7 +165,7 @@ class TestOthers:
         assert (node(found, "a").spec.unschedulable, node(found, "b").spec.unschedulable) == (True, False)
         assert node(found, "a").labels["pool"] == "y"
 
-    def test_it_is_told_how_many(self, tmp_path: Path) -> None:
+    def test_it_is_told_how_many(self, tmp_path):
         """Each edit says how many objects it is about, and how many of these changed."""
         found = scenario(tmp_path, "node * labels.pool=x", "pod * priority=1")
         assert [str(each) for each in found.edited] == [
@@ -177,7 +173,7 @@ class TestOthers:
             "--set 'pod * priority=1': 4 Pods",
         ]
 
-    def test_functions_take_edits(self) -> None:
+    def test_functions_take_edits(self):
         """The functions take edits for manifests and for a Cluster, which does not change."""
         cluster = kubeclassic.Cluster([*NODES, POD])
         assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
@@ -220,7 +216,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("edit", "words"), WRONG.items())
-def test_what_is_wrong_is_told_with_the_edit(tmp_path: Path, edit: str, words: str) -> None:
+def test_what_is_wrong_is_told_with_the_edit(tmp_path, edit, words):
     """Each wrong edit is one line that names the edit, says what was expected and what came."""
     told = refusal_text(EditError, scenario, tmp_path, edit)
     text = told
@@ -230,7 +226,7 @@ def test_what_is_wrong_is_told_with_the_edit(tmp_path: Path, edit: str, words: s
 
 
 @pytest.mark.parametrize("field", ["spec.containers[app].image", "metadata.labels.a.b/c", "spec.tolerations[0].key", "status.x"])
-def test_paths_are_written_as_they_are_read(field: str) -> None:
+def test_paths_are_written_as_they_are_read(field):
     """A path is its text, and its text is the path."""
     assert text_of(parse_path(field)) == field
     assert parse_path("a[b]") == (Step("a"), Step("b", is_item=True))
@@ -255,7 +251,7 @@ def test_paths_are_written_as_they_are_read(field: str) -> None:
         ({"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}}, "selector.a.io/b=y", {"selector": {"a.io/b": "y"}}),
     ],
 )  # fmt: skip
-def test_fields_of_other_kinds_are_what_the_kind_has_there(manifest: dict[str, Any], edit: str, spec: dict[str, Any]) -> None:
+def test_fields_of_other_kinds_are_what_the_kind_has_there(manifest, edit, spec):
     """A field called allocatable, capacity, requests or limits has free keys in the kinds in which it is a map of amounts alone."""
     parsed = Edit.parse(f"{manifest['kind']} * {edit}")
     assert parsed.made(manifest)["spec"] == spec
@@ -265,13 +261,13 @@ NAMES = st.sampled_from(["cpu", "memory", "nvidia.com/gpu"])
 AMOUNTS = st.sampled_from(["1", "250m", "2Gi", "7"])
 
 
-def objects(*manifests: dict[str, Any]) -> tuple[KubeObject, ...]:
+def objects(*manifests):
     """The objects of *manifests*."""
     return load_documents([Document(each, "test") for each in manifests]).objects
 
 
 @given(name=NAMES, amount=AMOUNTS, container=st.sampled_from(["app", "log"]))
-def test_an_edit_is_what_the_manifest_would_say(name: str, amount: str, container: str) -> None:
+def test_an_edit_is_what_the_manifest_would_say(name, amount, container):
     """An edited pod equals the pod of a manifest that says so from the beginning."""
     edited, _ = Edits.parse([f"pod * containers[{container}].resources.requests.{name}={amount}"]).of_pods(objects(POD))
     number = ["app", "log"].index(container)
@@ -280,16 +276,16 @@ def test_an_edit_is_what_the_manifest_would_say(name: str, amount: str, containe
     assert list(map(current_manifest, edited)) == list(map(current_manifest, objects(other)))
 
 
-def test_an_edit_has_its_kind_in_many_words() -> None:
+def test_an_edit_has_its_kind_in_many_words():
     """Kinds are named as kubectl takes them."""
     kinds = {Edit.parse(f"{word} * labels.a=b").kind for word in ("po", "pods", "Pod", "POD")}
     assert kinds == {"Pod"}
     assert Edit.parse("deployments * labels.a=b").kind == "Deployment"
 
 
-def test_edits_of_a_text_that_is_none(tmp_path: Path) -> None:
+def test_edits_of_a_text_that_is_none(tmp_path):
     """An edit that is no text is refused by the functions."""
-    with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r'edits: expected a text such as .*, got 3 \(int\)'):
+    with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r"edits: expected a text such as .*, got 3 \(int\)"):
         kubeclassic.simulate([*NODES, POD], edits=[3])  # type: ignore[list-item]  # that is the point
     with pytest.raises(ManifestError):
         Files.read(tmp_path / "none.json", edits=["pod * priority=1"]).scenario()
@@ -299,7 +295,7 @@ LONG = (f"pod * {'a' * 5000}", f"node * x={'9' * 5000}")
 
 
 @pytest.mark.parametrize("text", ["pod * a\n=b", "pod\x1b[31m * a=b", "node * x=\ud800", "a\n", *LONG])
-def test_whatever_the_text_is_the_error_is_one_line(tmp_path: Path, text: str) -> None:
+def test_whatever_the_text_is_the_error_is_one_line(tmp_path, text):
     """Line breaks, control characters and long texts in an edit do not get into the message as they are."""
     told = refusal_text(EditError, scenario, tmp_path, text)
     assert told.isprintable()
@@ -307,7 +303,7 @@ def test_whatever_the_text_is_the_error_is_one_line(tmp_path: Path, text: str) -
 
 
 @given(st.lists(st.sampled_from(SEVERAL), min_size=5, max_size=12))
-def test_several_at_once(texts: list[str]) -> None:
+def test_several_at_once(texts):
     """Many edits together are what they are one after the other, however each chooses its objects."""
     loaded = load_documents([Document(item, "made") for item in (*NODES, POD, OTHER, DEPLOYMENT)])
     one_by_one, told = loaded, []
@@ -324,7 +320,7 @@ def test_several_at_once(texts: list[str]) -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @examples(0.5)
 @given(data=st.data())
-def test_an_edit_of_one_field_keeps_all_others(kind: str, data: st.DataObject) -> None:
+def test_an_edit_of_one_field_keeps_all_others(kind, data):
     """Whatever an object says, with its manifest or without, it says after an edit, but for the label that was asked for."""
     document = data.draw(documents(KINDS[kind]))
     named = {"name": "x", "namespace": "n", "uid": "u", "labels": {"a": "b"}}
