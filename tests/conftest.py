@@ -1,14 +1,11 @@
 """What all tests share: the package, from a bare checkout too, the helpers as ``tests.*``, Hypothesis profiles, the larger data."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import itertools
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -35,14 +32,14 @@ os.environ.setdefault("KUBECLASSIC_PROGRESS", "0")  # what tests read on standar
 os.environ.pop("KUBECONFIG", None)  # no test looks at a cluster of its user
 
 
-def _keep_compiled() -> None:
+def _keep_compiled():
     """Where Python is told to write no compiled files, let the tests and the processes that they start share some in ``build``."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / "build" / "pycache")
         sys.dont_write_bytecode = False
 
 
-def _alias_checkout() -> None:
+def _alias_checkout():
     """Make the root of the repository importable as ``kubeclassic`` where the package is not installed."""
     if importlib.util.find_spec("kubeclassic") is None:
         spec = importlib.util.spec_from_file_location("kubeclassic", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
@@ -57,7 +54,7 @@ def _alias_checkout() -> None:
         sys.path.append(str(link.parent))
 
 
-def pytest_configure() -> None:
+def pytest_configure():
     """Stop where ``import kubeclassic`` finds a copy that is not what stands here: a change would not be tested."""
     if CONFORMANCE not in ("sample", "full"):
         raise pytest.UsageError(f"KUBECLASSIC_CONFORMANCE: expected sample or full, got {CONFORMANCE}")
@@ -88,7 +85,7 @@ MANY_RELEASES = 20
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Mark what README's run leaves out as ``whole``; conformance begins, as it takes longest and processes are to end together."""
     from tests.support.examples import ENDS
 
@@ -109,7 +106,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [*cases[::2], *others[:half], *cases[1::2], *others[half:]]
 
 
-def _differing(found: Path) -> Iterator[str]:
+def _differing(found):
     """The files of the package that are not in the copy *found* as they are here."""
     parts = [ROOT / part.name for part in found.iterdir() if not part.name.startswith((".", "__pycache__"))]
     for file in itertools.chain(*(part.rglob("*") if part.is_dir() else [part] for part in parts)):
@@ -120,7 +117,7 @@ def _differing(found: Path) -> Iterator[str]:
             yield str(name)
 
 
-def _alias_tests() -> None:
+def _alias_tests():
     """Make the helpers beside the tests importable as ``tests.support.build`` and so on, whatever else is called ``tests``."""
     package = ModuleType("tests")
     package.__path__ = [str(ROOT / "tests")]
@@ -138,7 +135,7 @@ _modules = itertools.count(1)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _garbage_goes() -> Iterator[None]:
+def _garbage_goes():
     """Nothing stays frozen; after each 64 modules all is collected, which Python puts off while commands freeze what there is."""
     yield
     assert gc.get_freeze_count() == 0, "something is frozen and never thawed: its garbage is kept, and each load goes through all of it"
@@ -147,13 +144,13 @@ def _garbage_goes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def root() -> Path:
+def root():
     """The repository's root."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
+def shared():
     """The folder of the larger data, ``KUBECLASSIC_SHARED`` (default ``../shared``); who needs it is skipped only where it is absent."""
     if not SHARED.is_dir():
         pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)")

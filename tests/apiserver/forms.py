@@ -1,17 +1,12 @@
 """Objects in the form in which the server keeps and shows them: self links, defaults, what it refuses, and the patches that it takes."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Mapping
 
-from .answers import Json, Object, bad_request, fault
-from .resources import Flavour, Resource
-from .storage import Storage
+from .answers import bad_request, fault
 
 
-def stored_form(resource: Resource, item: Object, flavour: Flavour) -> Object:
+def stored_form(resource, item, flavour):
     """*item* as the server keeps it: without what is empty in its metadata, with a self link where the version has them."""
     resource = flavour.resource(resource.plural)
     found = {key: part for key, part in item.items() if part is not None}
@@ -32,12 +27,12 @@ def stored_form(resource: Resource, item: Object, flavour: Flavour) -> Object:
 
 # --- defaults -------------------------------------------------------------------------------------------------------
 
-NOT_READY: Object = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 TOLERATIONS = tuple(
     {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     for what in ("not-ready", "unreachable")
 )
-VOLUMES: Mapping[str, Object] = {
+VOLUMES = {
     **{source: {"defaultMode": 420} for source in ("configMap", "secret", "downwardAPI", "projected")},
     "hostPath": {"type": ""},
 }
@@ -45,7 +40,7 @@ VOLUMES: Mapping[str, Object] = {
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
-def with_defaults(kind: str, item: Object, flavour: Flavour, storage: Storage) -> Object:
+def with_defaults(kind, item, flavour, storage):
     """*item* as the server stores it when it is created."""
     metadata, spec, status = item["metadata"], item.get("spec") or {}, item.get("status") or {}
     match kind:
@@ -75,7 +70,7 @@ def with_defaults(kind: str, item: Object, flavour: Flavour, storage: Storage) -
     return item
 
 
-def _pod_spec(name: str, given: Object, flavour: Flavour, storage: Storage) -> Object:
+def _pod_spec(name, given, flavour, storage):
     tolerations = given.get("tolerations") or []
     # Upstream: DefaultTolerationSeconds adds the two where no toleration of the pod covers them.
     covered = {old.get("key", "") for old in tolerations if old.get("effect", "") in ("", "NoExecute")}
@@ -113,7 +108,7 @@ def _pod_spec(name: str, given: Object, flavour: Flavour, storage: Storage) -> O
     return {**spec, "priority": classes[wanted]["value"], **policy}
 
 
-def _container(given: Object) -> Object:
+def _container(given):
     resources = given.get("resources") or {}
     if limits := resources.get("limits"):
         resources = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
@@ -134,7 +129,7 @@ def _container(given: Object) -> Object:
 _MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[-+]\d\d:\d\d)")
 
 
-def decoded(body: bytes, resource: Resource) -> Object:
+def decoded(body, resource):
     """The object that *body* holds; what is no object of the resource's kind is a 400."""
     try:
         item = json.loads(body)
@@ -148,12 +143,12 @@ def decoded(body: bytes, resource: Resource) -> Object:
     return item
 
 
-def invalid(resource: Resource, name: str, why: str) -> Exception:
+def invalid(resource, name, why):
     """422: the object is invalid."""
     return fault(422, "Invalid", f'{resource.kind} "{name}" is invalid: {why}', {"name": name, "kind": resource.kind})
 
 
-def frozen_spec(spec: Object) -> Object:
+def frozen_spec(spec):
     """What of a pod's spec may not change."""
     changing = ("containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates")
     lists = {name: [{**each, "image": ""} for each in spec.get(name, ())] for name in ("containers", "initContainers")}
@@ -162,7 +157,7 @@ def frozen_spec(spec: Object) -> Object:
 
 # --- patches --------------------------------------------------------------------------------------------------------
 
-MERGE_KEYS: Mapping[str, str] = {
+MERGE_KEYS = {
     **dict.fromkeys(("containers", "initContainers", "env", "volumes"), "name"),
     **dict.fromkeys(("conditions", "addresses"), "type"),
     "ownerReferences": "uid",
@@ -174,7 +169,7 @@ MERGE_KEYS: Mapping[str, str] = {
 ORDER = "$setElementOrder/"
 
 
-def merge_patch(value: Json, patch: Json) -> Json:
+def merge_patch(value, patch):
     """RFC 7386: a null removes, a list replaces."""
     if not isinstance(patch, dict):
         return patch
@@ -187,7 +182,7 @@ def merge_patch(value: Json, patch: Json) -> Json:
     return found
 
 
-def strategic_patch(value: Object, patch: Object) -> Object:
+def strategic_patch(value, patch):
     """Merge lists by the key of their items, with ``$patch: delete`` and ``$setElementOrder``."""
     found = dict(value)
     for key, part in patch.items():
@@ -207,7 +202,7 @@ def strategic_patch(value: Object, patch: Object) -> Object:
     return found
 
 
-def _merged(items: list[Object], patch: list[Object], key: str, order: list[Object] | None) -> list[Object]:
+def _merged(items, patch, key, order):
     found = {item.get(key): item for item in items}
     for part in patch:
         name = part.get(key)
@@ -218,7 +213,7 @@ def _merged(items: list[Object], patch: list[Object], key: str, order: list[Obje
     before = [item.get(key) for item in items]
     named = [name for name in (part.get(key) for part in (patch if order is None else order)) if name in found]
     others = [name for name in before if name in found and name not in named]
-    merged: list[Json] = []
+    merged = []
     for name in named:
         # Upstream: the items that the patch names are in its order; another comes first only if it was before the next one.
         while others and name in before and before.index(others[0]) < before.index(name):

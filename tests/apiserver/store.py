@@ -5,19 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import NoReturn, TypeAlias
 from urllib.parse import parse_qsl
 
 import attrs
 
-from .answers import Answer, ApiFault, Json, Object, bad_request, fault, not_allowed, not_served, status_body, success, text
+from .answers import Answer, ApiFault, bad_request, fault, not_allowed, not_served, status_body, success, text
 from .forms import SYSTEM_CLASSES, decoded, frozen_spec, invalid, merge_patch, stored_form, strategic_patch, with_defaults
 from .resources import OLD_SERVER, Flavour, Resource
-from .storage import Event, Key, Storage, Watch, event
+from .storage import Storage, Watch, event
 
-Matcher: TypeAlias = Callable[[Object], bool]
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
@@ -28,16 +26,16 @@ class Store:
     flavour: Flavour = OLD_SERVER
     storage: Storage = attrs.field(factory=Storage)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         storage = self.storage
-        given: list[tuple[str, Object]] = [("namespaces", {"metadata": {"name": name}}) for name in NAMESPACES]
+        given = [("namespaces", {"metadata": {"name": name}}) for name in NAMESPACES]
         given += [("priorityclasses", {"metadata": {"name": name}, "value": value}) for name, value in SYSTEM_CLASSES.items()]
         for plural, item in given:
             resource = self.flavour.resource(plural)
             item["metadata"] |= {"uid": storage.uid(), "creationTimestamp": storage.now()}
             storage.put(resource, stored_form(resource, with_defaults(resource.kind, item, self.flavour, storage), self.flavour))
 
-    def handle(self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+    def handle(self, method, path, query="", body=b"", headers=None):
         """The answer to a request. *query* is encoded; the names of *headers* are in lower case."""
         parts = path.strip("/").split("/")
         try:
@@ -58,7 +56,7 @@ class Store:
         except ApiFault as error:
             return error.answer
 
-    def _about_the_server(self, parts: list[str]) -> Answer | None:
+    def _about_the_server(self, parts):
         flavour = self.flavour
         if parts == ["version"]:
             major, minor, _ = flavour.version.split(".")
@@ -74,7 +72,7 @@ class Store:
             raise not_served()
         return Answer(200, {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "/".join(parts[1:]), "resources": found})
 
-    def _call(self, method: str, parts: list[str], query: str, body: bytes, headers: Mapping[str, str]) -> Call | None:
+    def _call(self, method, parts, query, body, headers):
         """The request for a resource that a path means; None for no path of an API that is there."""
         if parts[0] == "api" and len(parts) > 2:
             group, version, rest = "", parts[1], parts[2:]
@@ -110,41 +108,41 @@ class Call:
     flavour: Flavour
 
     @property
-    def key(self) -> Key:
+    def key(self):
         """Namespace and name of the object."""
         return self.namespace, self.name
 
-    def stored(self) -> Object:
+    def stored(self):
         """The object that is meant; 404 if it is not there."""
         found = self.storage.of(self.resource.plural).get(self.key)
         return found if found is not None else self.missing(self.name)
 
-    def missing(self, name: str) -> NoReturn:
+    def missing(self, name):
         """404 for an object of the resource."""
         raise fault(404, "NotFound", f'{self.resource.qualified} "{name}" not found', self.resource.details(name))
 
-    def conflict(self, name: str, why: str, kind: str | None = None) -> NoReturn:
+    def conflict(self, name, why, kind=None):
         """409 for an object of the resource."""
         message = f'Operation cannot be fulfilled on {kind or self.resource.qualified} "{name}": {why}'
         raise fault(409, "Conflict", message, self.resource.details(name, kind))
 
-    def given(self) -> Object:
+    def given(self):
         """The object in the body, in the stored form of its API."""
         item = decoded(self.body, self.resource)
         return {**item, "metadata": {**(item.get("metadata") or {}), **({"namespace": self.namespace} if self.namespace else {})}}
 
-    def given_json(self) -> Json:
+    def given_json(self):
         """The body as it is; an empty one is None."""
         return json.loads(self.body) if self.body.strip() else None
 
-    def answer(self, status: int, item: Object) -> Answer:
+    def answer(self, status, item):
         """An answer with a stored object."""
         if self.subresource and self.flavour.has_self_link:
             item = {**item, "metadata": {**item["metadata"], "selfLink": f"{item['metadata']['selfLink']}/{self.subresource}"}}
         return Answer(status, item)
 
     @property
-    def revision(self) -> int | None:
+    def revision(self):
         """``resourceVersion`` of the query; None without one."""
         version = self.query.get("resourceVersion", "")
         return int(version) if version else None
@@ -152,7 +150,7 @@ class Call:
 
 # --- get, list ------------------------------------------------------------------------------------------------------
 
-_FIELDS: Mapping[str, tuple[str, ...]] = {
+_FIELDS = {
     "Event": (
         "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
         "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "source", "type", "reportingComponent",
@@ -172,16 +170,16 @@ LOST_CONTINUE = (
 )
 
 
-def selector(call: Call) -> Matcher | None:
+def selector(call):
     """The test of the field selector; None where it is empty. An unknown field is a 400; no scheduler sends labels."""
     tests = [re.split(r"(!=|==|=)", part, maxsplit=1) for part in call.query.get("fieldSelector", "").split(",") if part]
     for path, _, _ in tests:
         if path not in ("metadata.name", "metadata.namespace", *_FIELDS.get(call.resource.kind, ())):
             raise bad_request(f"field label not supported: {path}")
 
-    def matches(item: Object) -> bool:
+    def matches(item):
         for path, operator, value in tests:
-            found: Json = item
+            found = item
             for step in path.split("."):
                 found = found.get(step, "") if isinstance(found, dict) else ""
             written = str(found).lower() if isinstance(found, bool) else str(found or "")
@@ -192,7 +190,7 @@ def selector(call: Call) -> Matcher | None:
     return matches if tests else None
 
 
-def list_(call: Call) -> Answer:
+def list_(call):
     """The objects that the selector chooses, a page of them with ``limit``."""
     matches, storage, resource = selector(call), call.storage, call.resource
     limit, revision, start = int(call.query.get("limit") or 0), call.revision, ("", "")
@@ -209,7 +207,7 @@ def list_(call: Call) -> Answer:
     keys = [key for key in keys if key > start and (matches is None or matches(objects[key]))]
     page = keys[:limit] if limit else keys
     shown = storage.revision if revision is None else revision
-    metadata: Json = {"resourceVersion": str(shown)}
+    metadata = {"resourceVersion": str(shown)}
     if call.flavour.has_self_link:
         metadata["selfLink"] = resource.path(call.namespace)
     if len(page) < len(keys):
@@ -223,12 +221,12 @@ def list_(call: Call) -> Answer:
     return Answer(200, {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata, "items": items})
 
 
-def _token(revision: int, start: str) -> str:
+def _token(revision, start):
     text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _continued(call: Call, token: str) -> tuple[int | None, Key]:
+def _continued(call, token):
     """Revision and key of a continue token; 410 with a fresh one if its revision is compacted."""
     found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     revision, start = int(found["rv"]), str(found["start"])
@@ -241,7 +239,7 @@ def _continued(call: Call, token: str) -> tuple[int | None, Key]:
 # --- watch ----------------------------------------------------------------------------------------------------------
 
 
-def watch(call: Call) -> Answer:
+def watch(call):
     """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR event, status 200."""
     matches, revision, storage, resource = selector(call), call.revision, call.storage, call.resource
     watches = storage.watches.setdefault(resource.plural, [])
@@ -274,7 +272,7 @@ def watch(call: Call) -> Answer:
     return Answer(200, watch=found)
 
 
-def _bookmark(call: Call) -> Event:
+def _bookmark(call):
     """An object with nothing but the present revision."""
     metadata = {"resourceVersion": str(call.storage.revision), "creationTimestamp": None}
     return event("BOOKMARK", {"kind": call.resource.kind, "apiVersion": call.resource.api_version, "metadata": metadata})
@@ -283,7 +281,7 @@ def _bookmark(call: Call) -> Event:
 # --- delete ---------------------------------------------------------------------------------------------------------
 
 
-def delete(call: Call) -> Answer:
+def delete(call):
     """One object: it goes at once, or waits for its grace period or its finalizers."""
     options, old, storage = call.given_json() or {}, call.stored(), call.storage
     metadata = old["metadata"]
@@ -309,13 +307,13 @@ def delete(call: Call) -> Answer:
     return call.answer(200, new)
 
 
-def is_finished(item: Object) -> bool:
+def is_finished(item):
     """Whether an object that is being deleted has nothing left to wait for."""
     metadata = item["metadata"]
     return "deletionTimestamp" in metadata and not (metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
 
 
-def _marked(call: Call, old: Object, period: int) -> Object:
+def _marked(call, old, period):
     mark = {"deletionTimestamp": call.storage.now(period), "deletionGracePeriodSeconds": period}
     return call.storage.put(call.resource, {**old, "metadata": {**old["metadata"], **mark}})
 
@@ -328,7 +326,7 @@ KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSec
 """Metadata that no update changes."""
 
 
-def create(call: Call) -> Answer:
+def create(call):
     """A new object; 409 if there is one of its name."""
     given, storage, resource = call.given(), call.storage, call.resource
     metadata = given["metadata"]
@@ -341,7 +339,7 @@ def create(call: Call) -> Answer:
     return call.answer(201, storage.put(resource, new))
 
 
-def update(call: Call) -> Answer:
+def update(call):
     """PUT: the object as it is given, but for what is not the client's to change."""
     given = call.given()
     uid = given["metadata"].get("uid")
@@ -351,7 +349,7 @@ def update(call: Call) -> Answer:
     return _updated(call, call.stored(), given)
 
 
-def patch(call: Call) -> Answer:
+def patch(call):
     """PATCH: merge patch or strategic merge patch, by the content type."""
     old = call.stored()
     if call.content_type not in PATCHES:
@@ -359,7 +357,7 @@ def patch(call: Call) -> Answer:
     return _updated(call, old, PATCHES[call.content_type](old, call.given_json()))
 
 
-def _updated(call: Call, old: Object, given: Object) -> Answer:
+def _updated(call, old, given):
     """*given* in place of *old*, after all checks; what changes nothing keeps its revision."""
     _check_preconditions(call, old, given["metadata"])
     was = old["metadata"]
@@ -384,7 +382,7 @@ def _updated(call: Call, old: Object, given: Object) -> Answer:
     return call.answer(200, call.storage.put(call.resource, new))
 
 
-def _check_preconditions(call: Call, old: Object, given: Object) -> None:
+def _check_preconditions(call, old, given):
     uid, version = given.get("uid"), given.get("resourceVersion")
     if uid and uid != old["metadata"]["uid"]:
         call.conflict(call.name, f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}")
@@ -397,7 +395,7 @@ def _check_preconditions(call: Call, old: Object, given: Object) -> None:
 # --- binding --------------------------------------------------------------------------------------------------------
 
 
-def bind(call: Call) -> Answer:
+def bind(call):
     """POST of a Binding: to the pod's subresource, or to the collection of bindings."""
     binding = call.given_json() or {}
     metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
@@ -423,7 +421,7 @@ def bind(call: Call) -> Answer:
     return success(201)
 
 
-VERBS: Mapping[str, Callable[[Call], Answer]] = {
+VERBS = {
     "GET": lambda call: call.answer(200, call.stored()),
     "GET list": list_,
     "GET watch": watch,

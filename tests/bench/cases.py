@@ -7,8 +7,7 @@ admission and controllers add, unless they are wanted bare. Documents are genera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
@@ -16,7 +15,6 @@ import attrs
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.api.reading.documents import read_documents
-from kubeclassic.core.release.release import Release
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.releases import find_any_release
 from tests.support.admitted import admitted, owned
@@ -41,11 +39,11 @@ class Documents:
     make: Callable[[], Iterator[Json]]
     bare: bool
 
-    def __iter__(self) -> Iterator[Json]:
+    def __iter__(self):
         return self.make() if self.bare else map(as_admitted, self.make())
 
 
-def as_admitted(item: Json) -> Json:
+def as_admitted(item):
     """*item*, a pod as it is once a ReplicaSet has made it and admission has let it in."""
     if item.get("kind") != "Pod":
         return item
@@ -65,13 +63,13 @@ class CaseSize:
     templates: int = 1
 
     @property
-    def bound(self) -> int:
+    def bound(self):
         """How many pods are bound at the start."""
         if self.existing is not None:
             return self.existing
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
 
-    def case(self, release: str, percentage: int = 100, *, bare: bool = False) -> Json:
+    def case(self, release, percentage=100, *, bare=False):
         """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what admission adds."""
         known = RELEASES.get(release)
         gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
@@ -85,17 +83,17 @@ class CaseSize:
         case = {"name": name, "version": release, "config": config}
         return {**case, "objects": Documents(self._objects, bare), "pending": Documents(self._pending, bare)}
 
-    def _objects(self) -> Iterator[Json]:
+    def _objects(self):
         if self.kind in ("spread", "mixed"):
             yield from (_service(group) for group in range(GROUPS))
         yield from (self._node(number) for number in range(self.nodes))
         yield from (self._bound_pod(number) for number in range(self.bound))
 
-    def _pending(self) -> Iterator[Json]:
+    def _pending(self):
         for number in range(self.pods):
             yield _pod(f"p{number:05}", self._form(number), priority=1000 if self.kind == "preemption" else 0)
 
-    def _form(self, number: int) -> Json:
+    def _form(self, number):
         """Labels and spec of a pod of the kind."""
         form = FORMS[self.kind](number)
         if self.templates > 1:
@@ -103,13 +101,13 @@ class CaseSize:
             form["memory"] = f"{512_000 + number % self.templates}Ki"
         return form
 
-    def _bound_pod(self, number: int) -> Json:
+    def _bound_pod(self, number):
         form = self._form(number)
         if self.kind == "preemption":
             form["cpu"] = f"{NODE_MILLICORES * 39 // 40 // max(self.bound // self.nodes, 1)}m"
         return _pod(f"e{number:05}", form, on=_name(number * STRIDE % self.nodes))
 
-    def _node(self, number: int) -> Json:
+    def _node(self, number):
         mixed = self.kind == "mixed"
         labels = {ZONE: f"zone-{number % ZONES}", REGION: "region", HOSTNAME: _name(number)}
         if mixed:
@@ -120,15 +118,15 @@ class CaseSize:
         return {"kind": "Node", "metadata": {"name": _name(number), "labels": labels}, "spec": {"taints": taints}, "status": status}
 
 
-def _name(number: int) -> str:
+def _name(number):
     return f"node-{number:05}"
 
 
-def _service(group: int) -> Json:
+def _service(group):
     return {"kind": "Service", "metadata": {"name": f"svc-{group}", "namespace": "default"}, "spec": {"selector": {"group": f"g{group}"}}}
 
 
-def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
+def _pod(name, form, *, on="", priority=0):
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
     metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": form.pop("labels", {"app": "basic"})}
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
@@ -139,77 +137,77 @@ def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
 # --- the kinds ------------------------------------------------------------------------------------------------------
 
 
-def _grouped(app: str, number: int) -> tuple[Json, Json]:
+def _grouped(app, number):
     """The labels of one group's pods, and the selector of them."""
     group = {"group": f"g{number % GROUPS}"}
     return {"app": app, **group}, {"matchLabels": group}
 
 
-def _required(affinity: str, selector: Json, key: str) -> Json:
+def _required(affinity, selector, key):
     return {affinity: {"requiredDuringSchedulingIgnoredDuringExecution": [{"labelSelector": selector, "topologyKey": key}]}}
 
 
-def _basic(number: int) -> Json:
+def _basic(number):
     return {"labels": {"app": "basic"}}
 
 
-def _affinity(number: int) -> Json:
+def _affinity(number):
     labels, selector = _grouped("aff", number)
     return {"labels": labels, "affinity": _required("podAffinity", selector, ZONE)}
 
 
-def _anti_affinity(number: int) -> Json:
+def _anti_affinity(number):
     labels, selector = _grouped("anti", number)
     return {"labels": labels, "affinity": _required("podAntiAffinity", selector, HOSTNAME)}
 
 
-def _spread(number: int) -> Json:
+def _spread(number):
     labels, selector = _grouped("spread", number)
     hard = {"maxSkew": 5, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
     soft = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}
     return {"labels": labels, "topologySpreadConstraints": [hard, soft]}
 
 
-def _preemption(number: int) -> Json:
+def _preemption(number):
     return {"labels": {"app": "important"}, "cpu": "1"}
 
 
-def _app(number: int) -> Json:
+def _app(number):
     return {"app": ("web", "db", "cache")[number % 3]}
 
 
-def _by_disk(number: int) -> Json:
+def _by_disk(number):
     return {"labels": _app(number), "nodeSelector": {"disk": "ssd"}}
 
 
-def _tolerant(number: int) -> Json:
+def _tolerant(number):
     return {"labels": _app(number), "tolerations": [{"key": "dedicated", "operator": "Exists"}]}
 
 
-def _preferring_disk(number: int) -> Json:
+def _preferring_disk(number):
     preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]}
     return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
 
 
-def _preferring_solitude(number: int) -> Json:
+def _preferring_solitude(number):
     term = {"labelSelector": {"matchLabels": _app(number)}, "topologyKey": HOSTNAME}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": term}]}
     return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
 
 
-def _plain(number: int) -> Json:
+def _plain(number):
     return {"labels": _app(number)}
 
 
 _EIGHTHS = (_affinity, _anti_affinity, _spread, _by_disk, _tolerant, _preferring_disk, _preferring_solitude, _plain)
 
 
-def _mixed(number: int) -> Json:
+def _mixed(number):
     return _EIGHTHS[number % len(_EIGHTHS)](number)
 
 
-FORMS: Mapping[str, Callable[[int], Json]] = {
+FORMS = {
     "basic": _basic,
     "affinity": _affinity,
     "antiaffinity": _anti_affinity,
@@ -223,7 +221,7 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
 # --- a case in a file -----------------------------------------------------------------------------------------------
 
 
-def read_case(path: Path, release: str | None = None, *, bare: bool = False) -> Json:
+def read_case(path, release=None, *, bare=False):
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
 
     *release*: in place of the one that the case names; gates that it does not know are left out. With manifests all nodes are scored and
@@ -233,7 +231,7 @@ def read_case(path: Path, release: str | None = None, *, bare: bool = False) -> 
     return case if bare else {**case, **{key: [as_admitted(item) for item in case[key]] for key in ("objects", "pending")}}
 
 
-def _read(path: Path, release: str | None) -> Json:
+def _read(path, release):
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
         case = {"version": DEFAULT_RELEASE, **documents[0]}
@@ -248,11 +246,11 @@ def _read(path: Path, release: str | None) -> Json:
     return {"name": path.name.split(".")[0], "version": version, "config": config, "objects": there, "pending": waiting}
 
 
-def _waits(item: Json) -> bool:
+def _waits(item):
     return item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName")
 
 
-def _with_release(case: Json, release: Release) -> Json:
+def _with_release(case, release):
     config = case.get("config") or {}
     gates = {name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates}
     return case | {"version": release.version, "config": {**config, "featureGates": gates}}

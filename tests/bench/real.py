@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,26 +48,21 @@ class Cost:
     detours: Mapping[str, int]
     """Why decisions were not quick -> how many."""
 
-    def line(self, name: str, base: float) -> str:
+    def line(self, name, base):
         """Its row in the table; *base*: the seconds of ``json.load``."""
         detours = "; ".join(f"{count:,} {why}" for why, count in self.detours.items())
-        quick = (
-            f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
-        )
+        quick = f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
         ratio = self.seconds / base if base else 0.0
         told = quick + (f" ({detours})" if detours else "")
         return f"| {name} | {self.seconds:.2f} | {ratio:.2f} | {self.megabytes:,.0f} | {told} |"
 
 
-def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]:
+def commands(dump, path, pod):
     """What is measured -> the words of the command, or what else it is."""
     return {
         JSON: [JSON, path],
         LOAD: [LOAD, path],
-        **{
-            f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"]
-            for release in ("1.16", "1.27", "1.34")
-        },
+        **{f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"] for release in ("1.16", "1.27", "1.34")},
         "explain of the last pod": ["explain", path, dump.last_pod, "--release", "1.34"],
         "capacity": ["capacity", path, "--pod", pod, "--release", "1.34"],
         "drain of one node": [
@@ -85,7 +80,7 @@ def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]
     }
 
 
-def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
+def measured(dump, only):
     """The lines of the table of one dump, as they come."""
     with TemporaryDirectory() as folder:
         path, pod = Path(folder, "dump.json"), Path(folder, "pod.json")
@@ -100,7 +95,7 @@ def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
                 yield cost.line(name, base)
 
 
-def cost_of(words: Sequence[str]) -> Cost:
+def cost_of(words):
     """What a process of its own takes for *words*. Raises :class:`click.ClickException` where it fails."""
     with TemporaryDirectory() as folder:
         notes, errors = Path(folder, "notes"), Path(folder, "errors")
@@ -113,9 +108,7 @@ def cost_of(words: Sequence[str]) -> Cost:
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode not in (0, 1) or not notes.exists():
-            raise click.ClickException(
-                f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}"
-            )
+            raise click.ClickException(f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}")
         found = json.loads(notes.read_text(encoding="utf-8"))
         return Cost(found.pop("seconds", used.ru_utime), used.ru_maxrss * 1024 / 1e6, **found)
 
@@ -123,9 +116,9 @@ def cost_of(words: Sequence[str]) -> Cost:
 # --- in the child ---------------------------------------------------------------------------------------------------
 
 
-def child(notes: Path, words: Sequence[str]) -> int:
+def child(notes, words):
     """Do what *words* say, and write what is to be noted; answers the exit status."""
-    found: dict[str, Any] = {"decisions": 0, "detours": {}}
+    found = {"decisions": 0, "detours": {}}
     status = 0
     if words[0] == JSON:
         with Path(words[1]).open(encoding="utf-8") as file:
@@ -145,15 +138,15 @@ def child(notes: Path, words: Sequence[str]) -> int:
     return status
 
 
-def run_command(words: Sequence[str]) -> tuple[int, list[Any]]:
+def run_command(words):
     """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that were made."""
     from kubeclassic.__main__ import main as program
     from kubeclassic.core.incremental.quick import QuickPath
 
-    paths: list[Any] = []
+    paths = []
     prepared = QuickPath.__init__
 
-    def noted(self: QuickPath, *given: Any, **named: Any) -> None:
+    def noted(self, *given, **named):
         prepared(self, *given, **named)
         paths.append(self)
 
@@ -166,7 +159,7 @@ def run_command(words: Sequence[str]) -> tuple[int, list[Any]]:
     return 0, paths
 
 
-def lab_step(path: str) -> float:
+def lab_step(path):
     """The seconds of one step of the lab, a weight that is moved, after its first answer."""
     from resource import RUSAGE_SELF, getrusage
 
@@ -187,16 +180,12 @@ def lab_step(path: str) -> float:
 @click.command(help=__doc__)
 @click.option("--nodes", default="1000,5000,15000", show_default=True, help="Sizes, with commas.")
 @click.option("--waiting", default=RealDump().waiting, show_default=True, help="Pods that wait.")
-@click.option(
-    "--only", default="", help="What is measured, by how its name begins, with commas; by default everything."
-)
+@click.option("--only", default="", help="What is measured, by how its name begins, with commas; by default everything.")
 @click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
-def main(nodes: str, waiting: int, only: str, packed: bool) -> None:
+def main(nodes, waiting, only, packed):
     """Measure, and print a table for each size."""
     for size in map(int, nodes.split(",")):
-        for line in measured(
-            RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()
-        ):
+        for line in measured(RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()):
             click.echo(line)
         click.echo()
 

@@ -1,9 +1,7 @@
 """The picture of a page in the documentation: the beginning of that of ``simulate`` on ``examples/cluster``.
 
-    python tests/browser/pagepicture.py docs/page.png
+python tests/browser/pagepicture.py docs/page.png
 """
-
-from __future__ import annotations
 
 import os
 import sys
@@ -20,7 +18,7 @@ from tests.browser.chromium import Chromium
 WIDTH, HEIGHT = 1320, 1300
 
 
-def main(file: Path) -> None:
+def main(file):
     """Write the picture."""
     os.environ["SOURCE_DATE_EPOCH"] = "1577836800"
     words = ["simulate", "examples/cluster", "-o", "html"]

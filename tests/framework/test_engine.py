@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import unschedulable
+from kubeclassic.framework.plugin import Handle, Plugin
+from kubeclassic.framework.status import Code, unschedulable
+from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 
@@ -189,3 +191,86 @@ class TestBinding:
         assert engine.assume(new, str(decided(engine, new).host)) == f"no at {point}"
         assert plugin.seen[-2:] == [point, "unreserve"]
         assert not engine.cache.is_assumed(new)
+
+
+# --- Which zone a node is in, in the releases of the framework ------------------------------------------------------
+
+
+class TestZoneKey:
+    @pytest.mark.parametrize(
+        ("labels", "key"),
+        [
+            ({}, ""),
+            ({"topology.kubernetes.io/zone": "z"}, ":\x00:z"),
+            ({"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"}, ":\x00:old"),
+            ({"failure-domain.beta.kubernetes.io/zone": "", "topology.kubernetes.io/zone": "z"}, ""),
+            ({"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"}, "r:\x00:z"),
+        ],
+    )
+    def test_beta_labels_win(self, labels, key):
+        """A beta label wins over the newer one, even if it is empty."""
+        assert zone_key(labels) == key
+
+
+# --- One waiting pod: who ends its wait, when, and with which words -------------------------------------------------
+
+
+def waiting(**timeouts):
+    """A pod that waits for plugins."""
+    return WaitingPod(pod("p", on="a"), dict(timeouts))
+
+
+class TestWords:
+    def test_any_plugin_may_reject_it(self):
+        """One rejection is enough, also of a plugin that did not ask for the wait."""
+        one = waiting(A=10, B=20)
+        one.reject("C", "no room for you")
+        assert one.verdict is not None
+        assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (Code.UNSCHEDULABLE, "no room for you", "C")
+
+    @pytest.mark.parametrize("first", ["allow", "reject"])
+    def test_the_first_word_counts(self, first):
+        """What is said after the end changes nothing."""
+        one, ends = waiting(A=10), []
+        one.on_end = lambda: ends.append(one.verdict)
+        words = [lambda: one.allow("A"), lambda: one.reject("A", "no")]
+        for word in words if first == "allow" else reversed(words):
+            word()
+        one.pass_time(1000)
+        assert one.verdict is not None
+        assert one.verdict.is_success == (first == "allow")
+        assert ends == [one.verdict]
+
+
+class TestTimeouts:
+    def test_durations_are_written_as_go_writes_them(self):
+        """The longest wait is told as 15m0s."""
+        one = waiting(A=900)
+        one.pass_time(900)
+        assert one.verdict is not None
+        assert one.verdict.message == "rejected due to timeout after waiting 15m0s at plugin A"
+
+
+class TestHandle:
+    def test_what_plugins_can_do(self):
+        """Plugins find waiting pods by UID, list them, and reject those that are removed."""
+        handle, one = Handle(), waiting(A=10)
+        handle.waiting_pods.add(one)
+        assert handle.get_waiting_pod(one.pod.uid) is one
+        assert list(handle.iterate_over_waiting_pods()) == [one]
+        assert handle.reject_waiting_pod(one.pod.uid)
+        assert one.verdict is not None
+        assert one.verdict.message == "removed"
+        assert not handle.reject_waiting_pod("unknown")
+        assert handle.get_waiting_pod("unknown") is None
+
+    def test_nothing_counts_in_an_unmoved_context(self):
+        """What is said to pods while somebody only asks is forgotten."""
+        pods, one = WaitingPods(), waiting(A=10, B=20)
+        pods.add(one)
+        with pods.preserving_state():
+            (other,) = pods
+            assert (other.pending_plugins, other.timeout) == (("A", "B"), 10)
+            other.reject("A", "no")
+        assert list(pods) == [one]
+        assert not one.is_over

@@ -1,12 +1,7 @@
 """What admission, controllers and kubelets give to a pod, as a dump of a real cluster shows it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import Any
-
-Json = dict[str, Any]
 
 TIME = "2026-11-02T10:11:12Z"
 TOKEN = "kube-api-access-"
@@ -44,7 +39,7 @@ CONTAINER = {
 }
 
 
-def letters(number: int) -> str:
+def letters(number):
     """The five letters of a generated name, others for each *number* up to 14 million."""
     found = ""
     for _ in range(5):
@@ -53,7 +48,7 @@ def letters(number: int) -> str:
     return found
 
 
-def owned(pod: Json, name: str) -> Json:
+def owned(pod, name):
     """*pod* with a ReplicaSet as its owner, named for *name* and the hash of the pod's template."""
     owner = {
         "apiVersion": "apps/v1",
@@ -65,7 +60,7 @@ def owned(pod: Json, name: str) -> Json:
     return {**pod, "metadata": {**pod["metadata"], "ownerReferences": [reference]}}
 
 
-def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Json:
+def admitted(pod, token=None, *, managed=True):
     """A copy of *pod* with all this; what it says itself stays, so that a copy of the copy is the same.
 
     :param token: the letters of its token's volume; by default they follow from its name.
@@ -74,9 +69,7 @@ def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Js
     metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
     if any(volume["name"].startswith(TOKEN) for volume in spec.get("volumes", ())):
         return pod
-    volume = _token_volume(
-        TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}")))
-    )
+    volume = _token_volume(TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}"))))
     mount = {
         "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
         "name": volume["name"],
@@ -90,11 +83,7 @@ def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Js
             "resourceVersion": "1",
             **metadata,
             "labels": {**_hash_label(pod), **metadata.get("labels", {})},
-            **(
-                {"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]}
-                if managed
-                else {}
-            ),
+            **({"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]} if managed else {}),
         },
         "spec": {
             **SPEC,
@@ -102,8 +91,7 @@ def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Js
             "serviceAccountName": account,
             **spec,
             "containers": [
-                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]}
-                for container in spec["containers"]
+                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]} for container in spec["containers"]
             ],
             "tolerations": [*spec.get("tolerations", ()), *GRACE],
             "volumes": [*spec.get("volumes", ()), volume],
@@ -112,7 +100,7 @@ def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Js
     }
 
 
-def _token_volume(name: str) -> Json:
+def _token_volume(name):
     namespace = {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}, "path": "namespace"}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
@@ -122,19 +110,16 @@ def _token_volume(name: str) -> Json:
     return {"name": name, "projected": {"defaultMode": 420, "sources": sources}}
 
 
-def _hash_label(pod: Json) -> Json:
+def _hash_label(pod):
     kinds = [owner["kind"] for owner in pod["metadata"].get("ownerReferences", ())]
     return {HASHES[kind]: _hash(pod) for kind in kinds if kind in HASHES}
 
 
-def _status(pod: Json) -> Json:
+def _status(pod):
     """What a kubelet says of a pod that runs, or a scheduler of one that found no node."""
     if pod["spec"].get("nodeName"):
         kinds = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
-        conditions = [
-            {"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind}
-            for kind in kinds
-        ]
+        conditions = [{"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind} for kind in kinds]
         return {"conditions": conditions, "phase": "Running", "qosClass": "Burstable"}
     refused = {
         "message": "0/1 nodes are available",
@@ -146,7 +131,7 @@ def _status(pod: Json) -> Json:
     return {"conditions": conditions, "phase": "Pending", "qosClass": "Burstable"}
 
 
-def _managed(manager: str, part: str = "spec") -> Json:
+def _managed(manager, part="spec"):
     fields = {f"f:{part}": {"f:conditions" if part == "status" else "f:containers": {".": {}}}}
     head = {
         "apiVersion": "v1",
@@ -158,11 +143,11 @@ def _managed(manager: str, part: str = "spec") -> Json:
     return {**head, "fieldsV1": fields, **({"subresource": part} if part == "status" else {})}
 
 
-def _hash(pod: Json) -> str:
+def _hash(pod):
     """A number of nine digits, one for all pods of a template."""
     spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
     return f"{_number(json.dumps([pod['metadata'].get('labels'), spec], sort_keys=True)):09}"
 
 
-def _number(text: str) -> int:
+def _number(text):
     return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16) % 10**9

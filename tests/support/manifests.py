@@ -1,15 +1,7 @@
 """Manifests of small nodes and pods for tests, from few words."""
 
-from __future__ import annotations
 
-from typing import Any
-
-Json = dict[str, Any]
-
-
-def node(
-    name: str = "a", cpu: object = "4", memory: str = "32Gi", pods: object = "110", *, labels: Json | None = None, **more: Any
-) -> Json:
+def node(name="a", cpu="4", memory="32Gi", pods="110", *, labels=None, **more):
     """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``, ``unschedulable`` and so on."""
     allocatable = {"cpu": cpu, "memory": memory, "pods": pods} | more.pop("allocatable", {})
     meta = {"name": name, "labels": labels or {}, "annotations": more.pop("annotations", {})}
@@ -18,9 +10,9 @@ def node(
 
 
 def pod(
-    name: str = "web", cpu: object = None, *, on: str = "", requests: Json | None = None, limits: Json | None = None,
-    labels: Json | None = None, namespace: str = "default", **spec: Any,
-) -> Json:  # fmt: skip
+    name="web", cpu=None, *, on="", requests=None, limits=None,
+    labels=None, namespace="default", **spec,
+):  # fmt: skip
     """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and ``status`` are merged in."""
     meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
     status = spec.pop("status", {})

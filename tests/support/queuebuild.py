@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.backoff import SECOND, Clock
 from kubeclassic.core.queue.base import SchedulingQueue
@@ -33,35 +30,35 @@ class Bench:
     clock: Clock
     nominations: Nominations
 
-    def pop_all(self) -> list[str]:
+    def pop_all(self):
         """Take out all active pods."""
         names = []
         while (found := self.queue.pop()) is not None:
             names.append(found.pod.name)
         return names
 
-    def fail(self, failed: Pod, cycle: int | None = None) -> None:
+    def fail(self, failed, cycle=None):
         """A pod fails in a cycle, or in the one that is under way."""
         self.queue.add_unschedulable(QueuedPod(failed), self.queue.cycle if cycle is None else cycle)
 
-    def nominated(self) -> dict[str, list[str]]:
+    def nominated(self):
         """Node -> names of its pods."""
         return {node: [found.name for found in self.nominations.on(node)] for node in self.nominations}
 
 
-def bench(release: str, origin: int = 0, **gates: bool) -> Bench:
+def bench(release, origin=0, **gates):
     """A queue of *release* whose timers begin now; *origin*: the clock's, in seconds."""
     algorithm, clock = resolve(RELEASES[release], gates=gates), Clock(origin=origin * SECOND)
     nominations = Nominations(algorithm.release.nominations)
     return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
 
 
-def failed(name: str, **more: Any) -> Pod:
+def failed(name, **more):
     """A pod that bears the mark of a failed attempt."""
     return pod(name, **{"status": MARK, **more})
 
 
-def parked(release: str, *pods: Pod) -> Bench:
+def parked(release, *pods):
     """A queue in which *pods* are parked, with a minute gone by since."""
     made = bench(release)
     for item in pods:

@@ -1,11 +1,7 @@
 """One small cluster asked of each release of the framework: what tests of the differences between releases are made of."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.config.profiles import GROUP
@@ -15,14 +11,10 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import obj, pod
 
 Json = dict[str, Any]
-Answer = Json
-"""The record of the last cycle; with ``refused`` alone: why the configuration is refused."""
 NEWEST = next(reversed(FRAMEWORK_RELEASES))
 
 
-def answer(
-    release: str, objects: Sequence[KubeObject], pending: Sequence[Pod], *, nominated: Sequence[tuple[Pod, str]] = (), **options: Any
-) -> Answer:
+def answer(release, objects, pending, *, nominated=(), **options):
     """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes; *options*: of a scheduler."""
     version = FRAMEWORK_RELEASES[release].configuration.api_versions[-1]
     profile = {"apiVersion": f"{GROUP}/{version}", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 100}
@@ -39,9 +31,9 @@ def answer(
 
 
 def shows(
-    told: Mapping[str, Any], look: Callable[[Answer], Any], objects: Sequence[KubeObject], *pending: Pod, until: str = NEWEST,
-    **options: Any,
-) -> None:  # fmt: skip
+    told, look, objects, *pending, until=NEWEST,
+    **options,
+):  # fmt: skip
     """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and after *until* are not asked."""
     releases = list(FRAMEWORK_RELEASES)
     asked = releases[releases.index(next(iter(told))) : releases.index(until) + 1]
@@ -57,7 +49,7 @@ def shows(
 # --- what is looked at ----------------------------------------------------------------------------------------------
 
 
-def field(name: str) -> Callable[[Answer], Any]:
+def field(name):
     """The field *name* of an answer; the refusal, where the configuration is refused."""
     return lambda found: found["refused"] if "refused" in found else found[name]
 
@@ -69,23 +61,23 @@ feasible, error = field("feasible"), field("error")
 # --- what clusters are made of --------------------------------------------------------------------------------------
 
 
-def asks(**requests: str) -> Json:
+def asks(**requests):
     """Requests of a container."""
     return {"resources": {"requests": requests}}
 
 
-def sidecar(cpu: str, **more: Any) -> Json:
+def sidecar(cpu, **more):
     """An init container that goes on running."""
     return {"name": "sidecar", "image": "sidecar", "restartPolicy": "Always", **asks(cpu=cpu), **more}
 
 
-def made(kind: str, name: str, **fields: Any) -> Any:
+def made(kind, name, **fields):
     """An object of *kind* in namespace default, of its fields beside metadata; ``meta`` is merged into these."""
     meta = {"name": name, "namespace": "default", **fields.pop("meta", {})}
     return obj({"kind": kind, "metadata": meta, **fields})
 
 
-def claim(name: str, volume: str = "", **spec: Any) -> Any:
+def claim(name, volume="", **spec):
     """A claim of 1Gi, bound to *volume*."""
     bound = {"volumeName": volume} if volume else {}
     meta = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
@@ -94,25 +86,25 @@ def claim(name: str, volume: str = "", **spec: Any) -> Any:
     return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status={"phase": phase})
 
 
-def volume(name: str, claim: str = "", labels: Json | None = None, **spec: Any) -> Any:
+def volume(name, claim="", labels=None, **spec):
     """A persistent volume of 1Gi, bound to *claim*."""
     bound = {"claimRef": {"namespace": "default", "name": claim}} if claim else {}
     wanted = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
     return made("PersistentVolume", name, meta={"labels": labels or {}}, spec={**wanted, **bound, **spec}, status={"phase": "Bound"})
 
 
-def claims(*names: str) -> list[Json]:
+def claims(*names):
     """Volumes of a pod, by claims."""
     return [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
 
 
-def csi_node(name: str, migrated: str = "", **limits: int) -> Any:
+def csi_node(name, migrated="", **limits):
     """A CSINode with limits of drivers, whose dots are written as two underscores."""
     meta = {"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}}
     drivers = [{"name": key.replace("__", "."), "nodeID": name, "allocatable": {"count": count}} for key, count in limits.items()]
     return made("CSINode", name, meta=meta, spec={"drivers": drivers})
 
 
-def bound(name: str, on: str, **fields: Any) -> Pod:
+def bound(name, on, **fields):
     """A pod that runs on a node."""
     return pod(name, on=on, **fields)

@@ -1,10 +1,6 @@
 """Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of what-if."""
 
-from __future__ import annotations
-
 import copy
-from collections.abc import Sequence
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -12,13 +8,12 @@ import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from tests.support.keywords import keywords_of
 
-Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
 ASKED = "default/asked"
 TAINTS = (("dedicated", "db", "NoSchedule"), ("broken", "", "NoExecute"), ("spot", "yes", "NoSchedule"))
 
 
-def node(name: str, cpu: int = 1000, memory: int = 4, labels: Json | None = None, **spec: Any) -> Json:
+def node(name, cpu=1000, memory=4, labels=None, **spec):
     """A node with *cpu* millicores and *memory* GiB."""
     amounts = {"cpu": f"{cpu}m", "memory": f"{memory}Gi", "pods": "10"}
     conditions = [{"type": "Ready", "status": "True"}]
@@ -26,7 +21,7 @@ def node(name: str, cpu: int = 1000, memory: int = 4, labels: Json | None = None
     return {"kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": amounts, "conditions": conditions}}
 
 
-def pod(name: str, cpu: int = 0, memory: int = 0, labels: Json | None = None, port: int = 0, **spec: Any) -> Json:
+def pod(name, cpu=0, memory=0, labels=None, port=0, **spec):
     """A pod with one container."""
     requests = {"cpu": f"{cpu}m", "memory": f"{memory}Gi"}
     ports = [{"containerPort": port, "hostPort": port}] if port else []
@@ -34,13 +29,13 @@ def pod(name: str, cpu: int = 0, memory: int = 0, labels: Json | None = None, po
     return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": [container], **spec}}
 
 
-def apart(app: str) -> Json:
+def apart(app):
     """A required anti-affinity to pods of *app* on a node."""
     term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": HOSTNAME}
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-def taint(which: tuple[str, str, str]) -> Json:
+def taint(which):
     """A taint as a manifest has it."""
     key, value, effect = which
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
@@ -53,7 +48,7 @@ _apps = st.sampled_from(["a", "b"])
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> list[Json]:
+def clusters(draw):
     """Two to four nodes, up to five pods on them, and at the end the pod that is asked about."""
     names = [f"n{number}" for number in range(draw(st.integers(2, 4)))]
     items = [_node(draw, name) for name in names]
@@ -61,7 +56,7 @@ def clusters(draw: st.DrawFn) -> list[Json]:
     # A kubelet turns down a second pod with a host port that is taken.
     items += [_bound(draw, f"p{number}", host, is_first=host not in hosts[:number]) for number, host in enumerate(hosts)]
     cpu, memory = draw(_amounts)
-    spec: Json = {}
+    spec = {}
     if draw(st.integers(0, 3)) == 0:
         spec["nodeSelector"] = {"disk": "ssd", **({"pool": "x"} if draw(st.booleans()) else {})}
     if draw(st.integers(0, 3)) == 0:
@@ -72,15 +67,15 @@ def clusters(draw: st.DrawFn) -> list[Json]:
     return [*items, pod("asked", cpu + 300, memory, {"app": draw(_apps)}, port, priority=draw(st.sampled_from([0, 5])), **spec)]
 
 
-def _node(draw: st.DrawFn, name: str) -> Json:
+def _node(draw, name):
     labels = draw(st.sampled_from([{}, {"disk": "ssd"}, {"disk": "hdd"}, {"disk": "ssd", "pool": "x"}]))
-    spec: Json = {"taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]}
+    spec = {"taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]}
     if draw(st.integers(0, 3)) == 0:
         spec["unschedulable"] = True
     return node(name, draw(st.integers(2, 14)) * 100, draw(st.integers(1, 5)), labels, **spec)
 
 
-def _bound(draw: st.DrawFn, name: str, host: str, *, is_first: bool) -> Json:
+def _bound(draw, name, host, *, is_first):
     cpu, memory = draw(_amounts)
     more = {"affinity": apart(draw(_apps))} if draw(st.integers(0, 3)) == 0 else {}
     priority = draw(st.sampled_from([0, 3, 8]))
@@ -92,14 +87,14 @@ def _bound(draw: st.DrawFn, name: str, host: str, *, is_first: bool) -> Json:
 # --- plain trials ---------------------------------------------------------------------------------------------------
 
 
-def host_of(items: Sequence[Json], release: str, edits: Sequence[str] = (), **options: Any) -> str | None:
+def host_of(items, release, edits=(), **options):
     """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
     asked = {"release": release, "preemption": False, **options}
     found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 
 
-def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
+def evicts(items, release, priority):
     """Whether the asked pod would make room somewhere with *priority*."""
     changed = copy.deepcopy(list(items))
     changed[-1]["spec"]["priority"] = priority
@@ -107,6 +102,6 @@ def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
     return plan is not None and plan.node is not None
 
 
-def without(items: Sequence[Json], name: str) -> list[Json]:
+def without(items, name):
     """The cluster without the pod *name*."""
     return [item for item in items if not (item["kind"] == "Pod" and item["metadata"]["name"] == name)]

@@ -1,16 +1,10 @@
 """What random clusters are made of: nodes, pods, volumes and owners in as many forms as rules tell apart, each known by a number."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
-from typing import Any
 
-from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, obj, pod
-
-Json = dict[str, Any]
 
 ZONE, REGION, HOSTNAME = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region", "kubernetes.io/hostname"
 DRIVER = "disk.example.com"
@@ -20,13 +14,13 @@ GI = 1 << 30
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def _pick(variant: int, *choices: Any) -> Any:
+def _pick(variant, *choices):
     """One of *choices*; their number should not divide those of other picks."""
     return choices[variant % len(choices)]
 
 
 @cache
-def node_form(number: int, variant: int) -> Node:
+def node_form(number, variant):
     """Node *number* in one of 1,024 variants."""
     name = f"n{number}"
     labels = {ZONE: _pick(variant, "z1", "z2", None), REGION: _pick(variant // 3, "r1", "r2"), HOSTNAME: name}
@@ -66,56 +60,56 @@ AVOID = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "Repli
 # --- pods -----------------------------------------------------------------------------------------------------------
 
 
-def _wants(role: str, when: str, *terms: Json) -> Json:
+def _wants(role, when, *terms):
     return {"affinity": {role: {f"{when}DuringSchedulingIgnoredDuringExecution": list(terms)}}}
 
 
-def _term(app: str | None, key: str, **more: Any) -> Json:
+def _term(app, key, **more):
     selector = {"labelSelector": {"matchLabels": {"app": app}}} if app else {"labelSelector": {}}
     return {**selector, "topologyKey": key, **more}
 
 
-def _weighed(weight: int, term: Json) -> Json:
+def _weighed(weight, term):
     return {"weight": weight, "podAffinityTerm": term}
 
 
-def _spread(key: str, when: str, app: str = "a", skew: int = 1) -> Json:
+def _spread(key, when, app="a", skew=1):
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": {"matchLabels": {"app": app}}}
 
 
-def _on_nodes(*expressions: Json, fields: bool = False) -> Json:
+def _on_nodes(*expressions, fields=False):
     term = {"matchFields" if fields else "matchExpressions": list(expressions)}
     return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}}
 
 
-def _prefers_nodes(weight: int, **expression: Any) -> Json:
+def _prefers_nodes(weight, **expression):
     preferred = [{"weight": weight, "preference": {"matchExpressions": [expression]}}]
     return {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
 
 
-def _mounts(*sources: Json) -> Json:
+def _mounts(*sources):
     return {"volumes": [{"name": f"v{i}", **source} for i, source in enumerate(sources)]}
 
 
-def _claims(*names: str) -> Json:
+def _claims(*names):
     return _mounts(*({"persistentVolumeClaim": {"claimName": name}} for name in names))
 
 
-def _containers(resources: Json, **more: Any) -> Json:
+def _containers(resources, **more):
     return {"containers": [{"name": "c", "image": more.pop("image", "img"), "resources": resources, **more}]}
 
 
-def _listens(*ports: Json) -> Json:
+def _listens(*ports):
     return _containers({}, ports=[{"containerPort": 80, "protocol": "TCP", **port} for port in ports])
 
 
-def _requests(cpu: str, memory: str, **more: str) -> Json:
+def _requests(cpu, memory, **more):
     return _containers({"requests": {"cpu": cpu, "memory": memory, **more}})
 
 
 ODD = {"key": "app", "operator": "Resembles", "values": ["a"]}
 """An expression that cannot be read."""
-FORMS: dict[str, list[Json]] = {
+FORMS = {
     "resources": [
         {}, _requests("100m", "100Mi"), _requests("700m", "300Mi"), _requests("0", "1Gi"), _requests("1500m", "1Mi"),
         _containers({"requests": {"example.com/gpu": "1"}}), _containers({"limits": {"cpu": "1", "memory": "1500Mi"}}),
@@ -173,7 +167,7 @@ ANY_FORM = [form for forms in FORMS.values() for form in forms]
 
 
 @cache
-def pod_form(subject: str, variant: int, name: str = "new", on: str = "") -> Pod:
+def pod_form(subject, variant, name="new", on=""):
     """A pod of one of *subject*'s forms (``any``: of all), one of three labels and, now and then, another namespace."""
     forms = ANY_FORM if subject == "any" else FORMS[subject]
     form = dict(forms[variant % len(forms)])
@@ -191,17 +185,16 @@ def pod_form(subject: str, variant: int, name: str = "new", on: str = "") -> Pod
 
 
 @cache
-def other_form(kind: str, number: int, variant: int) -> KubeObject:
+def other_form(kind, number, variant):
     """Object *number* of a kind that pods or nodes refer to, in some variant."""
-    made: KubeObject = obj({"kind": kind, **OTHERS[kind](number, variant)})
-    return made
+    return obj({"kind": kind, **OTHERS[kind](number, variant)})
 
 
-def _named(name: str, **more: Any) -> Json:
+def _named(name, **more):
     return {"metadata": {"name": name, "namespace": "default", "resourceVersion": "7", **more}}
 
 
-def _volume(number: int, variant: int) -> Json:
+def _volume(number, variant):
     disks = ({"awsElasticBlockStore": {"volumeID": f"e{number}"}}, {"gcePersistentDisk": {"pdName": f"d{number}"}})
     source = _pick(variant, *disks, {"csi": {"driver": DRIVER, "volumeHandle": f"h{number}"}}, {"azureDisk": {"diskName": f"a{number}"}})
     labels = _pick(variant // 4, {}, {ZONE: "z1"}, {ZONE: "z1__z2", REGION: "r1"})
@@ -212,7 +205,7 @@ def _volume(number: int, variant: int) -> Json:
     return {**_named(f"v{number}", labels=labels), "spec": spec, "status": {"phase": "Bound" if bound else "Available"}}
 
 
-def _claim(number: int, variant: int) -> Json:
+def _claim(number, variant):
     bound = {"volumeName": f"v{number}"} if variant % 2 else {}
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if bound else {}
     spec = {"storageClassName": _pick(variant // 2, "wait", "made", "now"), "resources": {"requests": {"storage": "1Gi"}}, **bound}
@@ -220,23 +213,23 @@ def _claim(number: int, variant: int) -> Json:
     return {**_named(f"c{number}", annotations=annotations), "spec": {"accessModes": modes, **spec}}
 
 
-def _class(number: int, variant: int) -> Json:
+def _class(number, variant):
     provisioner = _pick(variant, "kubernetes.io/no-provisioner", "kubernetes.io/aws-ebs", DRIVER)
     mode = "Immediate" if number == 2 else "WaitForFirstConsumer"
     return {**_named(("wait", "made", "now")[number % 3]), "provisioner": provisioner, "volumeBindingMode": mode}
 
 
-def _csi_node(number: int, variant: int) -> Json:
+def _csi_node(number, variant):
     drivers = [{"name": DRIVER, "nodeID": "n", "allocatable": {"count": variant % 3}}]
     annotations = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"} if variant % 5 == 2 else {}
     return {**_named(f"n{number}", annotations=annotations), "spec": {"drivers": drivers if variant % 4 else []}}
 
 
-def _by_pairs(number: int, variant: int) -> Json:
+def _by_pairs(number, variant):
     return {**_named(f"o{number}"), "spec": {"selector": _pick(variant, {"app": "a"}, {"app": "b"}, {}, {"app": "c"})}}
 
 
-def _by_selector(number: int, variant: int) -> Json:
+def _by_selector(number, variant):
     return {**_named(f"o{number}"), "spec": {"selector": {"matchLabels": {"app": _pick(variant, "a", "b", "c")}}}}
 
 
@@ -254,7 +247,7 @@ VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass", "CS
 OWNER_KINDS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
 
 
-def drawn(seed: int) -> Scenario:
+def drawn(seed):
     """A small cluster by lot: nodes, pods on them, and pods that wait."""
     rng = random.Random(seed)
     nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]

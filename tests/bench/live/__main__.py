@@ -8,11 +8,8 @@ It prints a table in Markdown, a row for each scenario with the load of the mach
 full node, a lease was lost in a burst, or a decision in lockstep was another one; 77: programs are missing, in one sentence which.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -25,15 +22,15 @@ if "tests" not in sys.modules:
 from kubeclassic.framework.releases import find_any_release
 from tests.bench.live import burst, faults, lockstep
 from tests.bench.live.programs import SKIPPED, Kubernetes, MissingProgramsError
-from tests.bench.live.schedulers import Outcome, Site, compact
+from tests.bench.live.schedulers import Site, compact
 
-SCENARIOS: Mapping[str, Callable[[Site], list[Outcome]]] = {"lockstep": lockstep.run, "burst": burst.run, "faults": faults.run}
+SCENARIOS = {"lockstep": lockstep.run, "burst": burst.run, "faults": faults.run}
 SIZES = {"lockstep": (300, 20), "burst": (5000, 200), "faults": (900, 50)}
 """Scenario -> its pods and nodes."""
 HEADS = ("scenario", "scheduler", "API server", "load", "found", "wrong")
 
 
-def row(cells: Sequence[str]) -> str:
+def row(cells):
     """A line of the table."""
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
@@ -51,9 +48,9 @@ def row(cells: Sequence[str]) -> str:
 @click.option("--python", default="", help="The Python that runs kubeclassic, instead of this one.")
 @click.option("--output", type=click.Path(path_type=Path), help="A folder for logs and recordings.")
 def main(
-    scenarios: tuple[str, ...], kube: Path | None, etcd: Path | None, in_process: bool, release: str, pods: int | None, nodes: int | None,
-    qps: int, busy: int, python: str, output: Path | None,
-) -> None:  # fmt: skip
+    scenarios, kube, etcd, in_process, release, pods, nodes,
+    qps, busy, python, output,
+):  # fmt: skip
     try:
         kubernetes = None if in_process else Kubernetes.found(kube, etcd)
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
@@ -73,9 +70,7 @@ def main(
     sys.exit(1 if any(one.wrong for one in found) else 0)
 
 
-def played(
-    name: str, kubernetes: Kubernetes | None, release: str, folder: Path, pods: int | None, nodes: int | None, qps: int, python: str
-) -> list[Outcome]:
+def played(name, kubernetes, release, folder, pods, nodes, qps, python):
     """The outcomes of a scenario, which are told at once."""
     usual = SIZES[name]
     rows = SCENARIOS[name](Site(kubernetes, release, folder.resolve(), pods or usual[0], nodes or usual[1], qps, python=python))
