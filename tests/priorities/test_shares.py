@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.table import HUGE
-from kubeclassic.exceptions import PolicyError
 from kubeclassic.priorities.balancedresourceallocation import balanced_resource_allocation
 from kubeclassic.priorities.leastrequested import least_requested
 from kubeclassic.priorities.requestedtocapacityratio import (
@@ -17,7 +16,6 @@ from kubeclassic.priorities.requestedtocapacityratio import (
 from kubeclassic.priorities.rule import normalize_reduce
 from kubeclassic.priorities.shares import capacity_of, free_share, used_share
 from tests.support.build import engine, node, pod, scored
-from tests.support.refusals import refusal_text
 
 REQUESTED = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 1 << 20)
 CAPACITY = st.integers(1, HUGE - 1) | st.integers(1, 1 << 20)
@@ -125,25 +123,6 @@ class TestRequestedToCapacityRatio:
     def test_a_falling_line_is_rounded_toward_zero(self):
         """The way from the left point is rounded toward zero, so that a falling line stays a little higher."""
         assert broken_line([(0, 10), (100, 0)])[[0, 1, 9, 10, 99, 100]].tolist() == [10, 10, 10, 9, 1, 0]
-
-
-class TestInvalidShapes:
-    @pytest.mark.parametrize(
-        ("shape", "text"),
-        [
-            ([], "at least one point must be specified"),
-            ([(5, 0), (5, 1)], "utilization values must be sorted. Utilization[0]==5 >= Utilization[1]==5"),
-            ([(-1, 11), (-2, 0)], "utilization values must be sorted. Utilization[0]==-1 >= Utilization[1]==-2"),
-            ([(-1, 0)], "utilization values must not be less than 0. Utilization[0]==-1"),
-            ([(0, 0), (101, 0)], "utilization values must not be greater than 100. Utilization[1]==101"),
-            ([(0, -1)], "score values must not be less than 0. Score[0]==-1"),
-            ([(0, 11)], "score valuses not be greater than 10. Score[0]==11"),
-        ],
-    )
-    def test_are_refused_in_upstreams_words(self, shape, text):
-        """The first fault is reported, the order of the points before everything else."""
-        told = refusal_text(PolicyError, requested_to_capacity_ratio_of, "Mine", shape)
-        assert told == f"invalid RequestedToCapacityRatioPriority arguments: {text}"
 
 
 # --- Scaling raw scores to 0 to 10 ----------------------------------------------------------------------------------
