@@ -10,6 +10,7 @@ import kubeclassic
 from kubeclassic import Classic, Framework
 from tests.conftest import ROOT
 from tests.support.golden import COMMANDS, kept, printed
+from tests.support.manifests import manifest
 from tests.support.program import inside
 
 CLUSTER, DRAIN = "examples/cluster", "examples/drain/cluster.yaml"
@@ -17,12 +18,14 @@ SMALL, WEB, BIG, QUOTA = (f"examples/capacity/{name}.yaml" for name in ("small-p
 TWO, PACKING = "examples/profiles/two-profiles.yaml", "examples/policies/bin-packing.json"
 OLD = Classic(release="1.12", gates="PodPriority=false")
 GANG = "examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules examples/gang/gang.py:Gang"
-LOW = {
-    "kind": "Pod", "metadata": {"name": "low", "ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}]},
-    "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
-}  # fmt: skip
+LOW = manifest(
+    "Pod",
+    "low",
+    metadata={"ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}]},
+    spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
+)
 EVICTING = [
-    {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "3", "pods": "10"}}},
+    manifest("Node", "a", status={"allocatable": {"cpu": "3", "pods": "10"}}),
     {**LOW, "spec": {**LOW["spec"], "nodeName": "a"}}, {**LOW, "metadata": {"name": "high"}, "spec": {**LOW["spec"], "priority": 5}},
 ]  # fmt: skip
 """A pod of a ReplicaSet, which has to leave for another one."""

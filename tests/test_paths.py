@@ -22,6 +22,7 @@ from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 from tests.support.worldforms import REGION, ZONE, pod_form
 from tests.support.worlds import (
     COUNTING,
@@ -46,7 +47,7 @@ from tests.support.worlds import (
 
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
 SOME_RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
-SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "x"}}))
 ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
 

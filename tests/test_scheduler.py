@@ -21,6 +21,7 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, pod
 from tests.support.examples import ENDS
 from tests.support.frameworkbuild import configuration, document
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 NEW = DEFAULT_FRAMEWORK
@@ -46,17 +47,17 @@ class TestSchedule:
         assert (decision.host, decision.error, decision.is_fit_error) == (None, NO_CPU, True)
         assert [item.name for item in ours.waiting] == ["q"]
 
-    @pytest.mark.parametrize("given", ["p", "default/p", pod("p"), {"kind": "Pod", "metadata": {"name": "p"}}])
+    @pytest.mark.parametrize("given", ["p", "default/p", pod("p"), manifest("Pod", "p")])
     def test_which_pod(self, given):
         """A pod may be given by name, as a value or as a manifest."""
         assert scheduler(node("a"), pod("p")).schedule(given).host == "a"
 
     def test_a_pod_of_no_cluster(self):
         """A pod need not be of the cluster; it gets defaults and priority as if it were, and stays outside."""
-        classes = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+        classes = manifest("PriorityClass", "high", value=7)
         limited = {"name": "c", "resources": {"limits": {"cpu": "2"}}}
         ours = scheduler(node("a", cpu="2"), classes)
-        decision = ours.schedule({"kind": "Pod", "metadata": {"name": "p"}, "spec": {"priorityClassName": "high", "containers": [limited]}})
+        decision = ours.schedule(manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]}))
         assert (decision.host, decision.pod.priority) == ("a", 7)
         assert not ours.cluster.pods
         assert ours.schedule(pod("q", requests={"cpu": 1})).host is None
@@ -95,7 +96,7 @@ class TestSchedule:
             ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
             (pod("placed"), 'pod: expected a pod without a node, got "default/placed", which is on node a'),
             (pod("bound", on="a"), 'pod: expected a pod without a node, got "default/bound", which is on node a'),
-            ({"kind": "Node", "metadata": {"name": "b"}}, "pod: expected one Pod, got Node b"),
+            (manifest("Node", "b"), "pod: expected one Pod, got Node b"),
             (pod("p", priorityClassName="x"), "Pod default/p: refused by the API server: no PriorityClass with name x was found"),
         ],
     )

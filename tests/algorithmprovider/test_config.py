@@ -8,6 +8,7 @@ import pytest
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.config import load_configuration, load_policy, policy_document, read_configuration
 from kubeclassic.exceptions import PolicyError
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 LAST, FIRST = RELEASES["1.16"], RELEASES["1.12"]
@@ -17,7 +18,7 @@ YAML = "apiVersion: v1\nkind: Policy\npredicates:\n- name: GeneralPredicates\n"
 
 def config_map(text, name="p", namespace="kube-system"):
     """A ConfigMap that holds a Policy's text."""
-    return {"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": {"policy.cfg": text}}
+    return manifest("ConfigMap", name, namespace=namespace, data={"policy.cfg": text})
 
 
 class TestDefaults:

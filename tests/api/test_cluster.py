@@ -11,12 +11,8 @@ import pytest
 from kubeclassic.api.cluster import Cluster
 from kubeclassic.api.objects import Node, ObjectMeta, Pod, PriorityClass
 from kubeclassic.exceptions import KubeclassicError, ManifestError, UnknownNameError
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
-
-
-def manifest(kind, name, **fields):
-    """An object's JSON form."""
-    return {"kind": kind, "metadata": {"name": name}, **fields}
 
 
 def pod(name, **spec):

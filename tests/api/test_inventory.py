@@ -8,6 +8,7 @@ from kubeclassic.api.objects import KINDS, Node
 from kubeclassic.api.words import SHORT, kind_of
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 
@@ -58,7 +59,7 @@ class TestFinding:
 def test_what_is_there_counts_for_workloads():
     """A DaemonSet makes a pod for each node that the cluster has already."""
     template = {"spec": {"containers": [{"name": "c"}]}}
-    daemon_set = {"kind": "DaemonSet", "metadata": {"name": "logs"}, "spec": {"template": template}}
+    daemon_set = manifest("DaemonSet", "logs", spec={"template": template})
     found = take_in([Loaded(raw={"DaemonSet": (daemon_set,)})], [node("a"), node("b")])
     assert [item.kind for item in found.objects] == ["Pod", "Pod"]
 

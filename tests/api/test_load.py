@@ -11,10 +11,11 @@ from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, Replica
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
-NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
-POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p1"}, "spec": {"containers": [{"name": "c"}]}}
+NODE = manifest("Node", "n1", apiVersion="v1")
+POD = manifest("Pod", "p1", apiVersion="v1", spec={"containers": [{"name": "c"}]})
 POD_YAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: p1, creationTimestamp: 2020-01-01T00:00:00Z}\n"
 
 
@@ -109,11 +110,11 @@ class TestGroups:
     @pytest.mark.parametrize(
         ("item", "ignored"),
         [
-            ({"apiVersion": "longhorn.io/v1beta2", "kind": "Node", "metadata": {"name": "n1"}}, "Node (longhorn.io)"),
+            (manifest("Node", "n1", apiVersion="longhorn.io/v1beta2"), "Node (longhorn.io)"),
             ({"apiVersion": "longhorn.io/v1beta2", "kind": "NodeList", "items": [{"metadata": {"name": "n1"}}]}, "Node (longhorn.io)"),
             ({"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"}, "Node (longhorn.io)"),
             ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
-            ({"apiVersion": "v2", "kind": "Pod", "metadata": {"name": "p2"}}, "Pod (v2)"),
+            (manifest("Pod", "p2", apiVersion="v2"), "Pod (v2)"),
             ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
             ({"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"}, "ResourceClaim (resource.k8s.io/v1alpha2)"),
             ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
@@ -244,7 +245,7 @@ class TestWhatIsKept:
 
     def test_raw_documents(self, tmp_path):
         """ConfigMaps and workloads are kept undecoded, ReplicaSets both ways; other kinds are counted."""
-        config, replica_set = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}, {"kind": "ReplicaSet", "metadata": {"name": "r"}}
+        config, replica_set = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}, manifest("ReplicaSet", "r")
         service_account = {"kind": "ServiceAccount"}
         path = written(tmp_path, "a.json", json.dumps([config, replica_set, service_account, service_account]))
         loaded = load(path)

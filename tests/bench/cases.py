@@ -18,6 +18,7 @@ from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.releases import find_any_release
 from tests.support.admitted import admitted, owned
+from tests.support.manifests import manifest
 
 Json = dict[str, Any]
 
@@ -115,7 +116,7 @@ class CaseSize:
         taints = [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if mixed and number % 20 == 0 else []
         capacity = {"cpu": "4", "memory": "32Gi", "pods": "110"}
         status = {"capacity": capacity, "allocatable": capacity, "conditions": [{"type": "Ready", "status": "True"}]}
-        return {"kind": "Node", "metadata": {"name": _name(number), "labels": labels}, "spec": {"taints": taints}, "status": status}
+        return manifest("Node", _name(number), labels=labels, spec={"taints": taints}, status=status)
 
 
 def _name(number):
@@ -123,7 +124,7 @@ def _name(number):
 
 
 def _service(group):
-    return {"kind": "Service", "metadata": {"name": f"svc-{group}", "namespace": "default"}, "spec": {"selector": {"group": f"g{group}"}}}
+    return manifest("Service", f"svc-{group}", namespace="default", spec={"selector": {"group": f"g{group}"}})
 
 
 def _pod(name, form, *, on="", priority=0):

@@ -25,14 +25,12 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.realdump import RealDump
+from tests.support.manifests import manifest
 
 JSON, LOAD, LAB = "json.load", "load", "a step of the lab"
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "more"},
-    "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
-}
+POD = manifest(
+    "Pod", "more", apiVersion="v1", spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]}
+)
 """The pod that ``capacity`` asks about."""
 HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"
 

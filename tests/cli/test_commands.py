@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
@@ -80,7 +81,7 @@ class TestOptions:
     def test_policy_in_a_config_map(self, folder, release):
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
         policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
-        config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
+        config_map = manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": policy})
         (folder / "map.json").write_text(json.dumps(config_map))
         assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
         assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}

@@ -10,6 +10,7 @@ from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.core.router import EventRouter
 from kubeclassic.exceptions import CacheError
 from tests.support.build import engine, node, obj, pod
+from tests.support.manifests import manifest
 
 ALL = list(RELEASES)
 OLD = ALL[:2]
@@ -43,23 +44,23 @@ def moves(made):
 
 
 def claim(**more):
-    return obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "resourceVersion": "1", **more}})
+    return obj(manifest("PersistentVolumeClaim", "c", metadata={"resourceVersion": "1", **more}))
 
 
 def volume(**more):
-    return obj({"kind": "PersistentVolume", "metadata": {"name": "v", "resourceVersion": "1", **more}})
+    return obj(manifest("PersistentVolume", "v", metadata={"resourceVersion": "1", **more}))
 
 
 def service(**more):
-    return obj({"kind": "Service", "metadata": {"name": "s", **more}})
+    return obj(manifest("Service", "s", metadata=more))
 
 
 def kind(mode):
-    return obj({"kind": "StorageClass", "metadata": {"name": "k"}, "volumeBindingMode": mode})
+    return obj(manifest("StorageClass", "k", volumeBindingMode=mode))
 
 
 def csi_node(**more):
-    return obj({"kind": "CSINode", "metadata": {"name": "n", **more}})
+    return obj(manifest("CSINode", "n", metadata=more))
 
 
 LATE, EARLY = kind("WaitForFirstConsumer"), kind("Immediate")

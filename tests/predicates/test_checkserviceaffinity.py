@@ -4,10 +4,11 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.predicates.checkserviceaffinity import service_affinity
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
+from tests.support.manifests import manifest
 
 MISFIT = ["node(s) didn't match service affinity"]
 RULE = service_affinity("CheckServiceAffinity", ["region"])
-SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
 A, B, C = (node(name, labels={"region": region}) for name, region in (("a", "east"), ("b", "west"), ("c", "east")))
 
 

@@ -7,6 +7,7 @@ from kubeclassic.predicates.maxvolumecount import (
     max_ebs_volume_count,
 )
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
+from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
@@ -65,10 +66,7 @@ class TestMigration:
     def test_a_driver_that_took_over_counts_instead(self):
         """From 1.16 nodes whose CSINode names the plugin are exempt, if the gates allow."""
         csi_node = obj(
-            {
-                "kind": "CSINode",
-                "metadata": {"name": "n", "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}},
-            }
+            manifest("CSINode", "n", metadata={"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}})
         )
         nodes = [limited("n", 0), limited("m", 0), csi_node]
         gates = {"CSIMigration": True, "CSIMigrationAWS": True}

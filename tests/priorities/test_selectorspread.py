@@ -2,11 +2,12 @@
 
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from tests.support.build import node, obj, pod, scored
+from tests.support.manifests import manifest
 
 
 def owner(kind, name, selector, namespace="default"):
     """A service or controller."""
-    return obj({"kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}})
+    return obj(manifest(kind, name, namespace=namespace, spec={"selector": selector}))
 
 
 def peer(name, on, **more):

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.support.manifests import node
+from tests.support.manifests import manifest, node
 from tests.support.program import ran
 from tests.support.schemas import faults
 
@@ -20,7 +20,7 @@ def gpus(node, *models):
 
 
 def _object(kind, name, spec):
-    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name}, "spec": spec}
+    return manifest(kind, name, apiVersion="resource.k8s.io/v1", spec=spec)
 
 
 def asking(count, *expressions):
@@ -32,7 +32,7 @@ def asking(count, *expressions):
 def pod(name, template="two"):
     """A pod whose claim comes from a template."""
     claims = [{"name": "gpus", "resourceClaimTemplateName": template}]
-    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], "resourceClaims": claims}}
+    return manifest("Pod", name, spec={"containers": [{"name": "c", "image": "i"}], "resourceClaims": claims})
 
 
 CLUSTER = (
@@ -137,7 +137,7 @@ def test_victims_give_their_devices_back(files, told):
     victim, claim = _with_its_claim("p", ["gpu-0", "gpu-1"])
     victim["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}]
     here = {"metadata": {"name": "a", "labels": {"only": "a"}}}
-    high, late = ({"kind": "Pod", "metadata": {"name": name}} for name in ("high", "late"))
+    high, late = (manifest("Pod", name) for name in ("high", "late"))
     high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}
     late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}
     cluster = [CLUSTER[0] | here, CLUSTER[1], *(gpus(name, "t4", "t4") for name in "ab"), *CLUSTER[4:], victim, claim, high, late]

@@ -15,6 +15,7 @@ from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import ENDS
+from tests.support.manifests import manifest
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = Files.read(CLUSTER).scenario()
@@ -159,10 +160,15 @@ class TestEviction:
 
     def test_a_budget_is_told(self):
         """Victims that a disruption budget protects are counted."""
-        budget = obj({
-            "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"},
-            "spec": {"selector": {"matchLabels": {"app": "x"}}}, "status": {"disruptionsAllowed": 0},
-        })  # fmt: skip
+        budget = obj(
+            manifest(
+                "PodDisruptionBudget",
+                "b",
+                namespace="default",
+                spec={"selector": {"matchLabels": {"app": "x"}}},
+                status={"disruptionsAllowed": 0},
+            )
+        )
         made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
         found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
         assert found is not None

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from kubeclassic import drain, explain
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
+from tests.support.manifests import manifest
 
 ZONE = "topology.kubernetes.io/zone"
-LATE = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
+LATE = manifest("StorageClass", "fast", provisioner="d", volumeBindingMode="WaitForFirstConsumer")
 
 
 def node(name, zone, **more):
@@ -38,7 +39,7 @@ def volume(name, zone, size="20Gi", **spec):
     terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
     affinity = {"required": {"nodeSelectorTerms": terms}}
     whole = {"storageClassName": "fast", "capacity": {"storage": size}, "accessModes": [], "nodeAffinity": affinity, **spec}
-    return {"kind": "PersistentVolume", "metadata": {"name": name}, "spec": whole, "status": {"phase": "Available"}}
+    return manifest("PersistentVolume", name, spec=whole, status={"phase": "Available"})
 
 
 def causes(cluster, release="1.34"):
@@ -56,11 +57,8 @@ def test_a_volume_that_is_elsewhere(release):
 
 def test_what_a_driver_publishes():
     """The claim, its size, its class, and what there is."""
-    driver = {"kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}}
-    capacity = {
-        "kind": "CSIStorageCapacity", "metadata": {"name": "c"}, "storageClassName": "fast", "capacity": "5Gi",
-        "nodeTopology": {"matchLabels": {ZONE: "z1"}},
-    }  # fmt: skip
+    driver = manifest("CSIDriver", "d", spec={"storageCapacity": True})
+    capacity = manifest("CSIStorageCapacity", "c", storageClassName="fast", capacity="5Gi", nodeTopology={"matchLabels": {ZONE: "z1"}})
     found = causes([node("a", "z1"), node("b", "z2"), LATE, driver, capacity, claim("data"), asks("data")])
     assert found == ["claim data: 20Gi of class fast, 5Gi published here", "claim data: 20Gi of class fast, nothing published here"]
 
@@ -90,7 +88,7 @@ def test_a_driver_s_limit():
     of_driver = {"csi": {"driver": "d", "volumeHandle": "x"}}
     volumes = [volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name}) for name in ("data", "other")]
     drivers = [{"name": "d", "nodeID": "a", "allocatable": {"count": 1}}]
-    listed = {"kind": "CSINode", "metadata": {"name": "a"}, "spec": {"drivers": drivers}}
+    listed = manifest("CSINode", "a", spec={"drivers": drivers})
     volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
     there = asks("other") | {"metadata": {"name": "there"}}
     there["spec"] = there["spec"] | {"nodeName": "a"}
@@ -204,18 +202,12 @@ def test_a_node_that_lacks_one_device_is_nearer():
     request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
     cluster = [manifests.node(name) for name in "ab"]
     cluster += [
-        {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
-        {
-            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "two", "namespace": "default"},
-            "spec": {"devices": {"requests": [request]}},
-        },
-        {
-            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
-            "spec": {
+        manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
+        manifest("ResourceClaim", "two", namespace="default", apiVersion="resource.k8s.io/v1", spec={"devices": {"requests": [request]}}),
+        manifest("ResourceSlice", "s", apiVersion="resource.k8s.io/v1", spec={
                 "driver": "d", "nodeName": "b", "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1},
                 "devices": [{"name": "gpu-0"}],
-            },
-        },
+            }),
         manifests.pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "two"}]),
     ]  # fmt: skip
     assert [one.name for one in explain(cluster, "asked", "1.34").nodes] == ["b", "a"]

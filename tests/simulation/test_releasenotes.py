@@ -26,6 +26,7 @@ from kubeclassic.simulation.releasenotes import (
 from tests.support.build import engine as classic
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
+from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, using
 
 TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
@@ -34,7 +35,7 @@ SELECTING = {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDurin
 
 def kubelet(name, version):
     """A node that says a version."""
-    return obj({"kind": "Node", "metadata": {"name": name}, "status": {"nodeInfo": {"kubeletVersion": version}}})
+    return obj(manifest("Node", name, status={"nodeInfo": {"kubeletVersion": version}}))
 
 
 class TestNearest:
@@ -98,7 +99,7 @@ class TestFields:
 
 
 class TestMissing:
-    CSI: tuple[KubeObject, ...] = (obj({"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"csi": {"driver": "d"}}}),)
+    CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
     CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
 
     @pytest.mark.parametrize(("release", "lines"), [("1.15", []), ("1.16", [NO_CSI_NODES])])
@@ -113,7 +114,7 @@ class TestMissing:
         algorithm = scheduler().algorithm
         selecting = pod("p", **SELECTING)
         assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
-        there = obj({"kind": "Namespace", "metadata": {"name": "default"}})
+        there = obj(manifest("Namespace", "default"))
         assert list(release_notices(algorithm, [there], [selecting])) == []
 
 

@@ -7,18 +7,19 @@ import pytest
 
 import kubeclassic
 from tests.conftest import ROOT
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 HEAD = ("apiVersion", "kind")
 LINE = ("time", "event")
-NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "1", "pods": "9"}}}
+NODE = manifest("Node", "a", apiVersion="v1", status={"allocatable": {"cpu": "1", "pods": "9"}})
 CASES = ROOT / "tests" / "conformance" / "1.14"
 
 
 def pods(count):
     """A node with room for one of *count* pods, and the pods."""
     spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
-    made = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{at}"}, "spec": spec} for at in range(count)]
+    made = [manifest("Pod", f"p{at}", apiVersion="v1", spec=spec) for at in range(count)]
     return [NODE, *made]
 
 

@@ -8,14 +8,15 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.scenario import Files
+from tests.support.manifests import manifest
 
-NODE = {"kind": "Node", "metadata": {"name": "a"}}
+NODE = manifest("Node", "a")
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
 
 
 def pod(name, *, status=None, deleted=None, **spec):
     """A pod's manifest."""
-    return {"kind": "Pod", "metadata": {"name": name, "deletionTimestamp": deleted}, "spec": spec, "status": status or {}}
+    return manifest("Pod", name, metadata={"deletionTimestamp": deleted}, spec=spec, status=status or {})
 
 
 def scenario(folder, *documents, more=(), defaults=True, **options):
@@ -53,7 +54,7 @@ class TestPods:
 
     def test_who_stays(self, tmp_path):
         """Pods on a node stay while they are leaving, and with a warning where their node was not given; other kinds are counted."""
-        others = ({"kind": "Ingress", "metadata": {"name": name}} for name in "ij")
+        others = (manifest("Ingress", name) for name in "ij")
         found = scenario(tmp_path, pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"), pod("orphan", nodeName="gone"), *others)
         assert [item.name for item in found.objects] == ["a", "leaving", "orphan"]
         assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
@@ -64,9 +65,9 @@ class TestWorkloads:
     def test_replicas_are_topped_up(self, tmp_path):
         """A controller's pods that are there count; only the rest is made, with names of their own. Workloads may be more pods, too."""
         owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
-        present = {"kind": "Pod", "metadata": {"name": "web-x", "ownerReferences": owner}, "spec": {"nodeName": "a"}}
-        replica_set = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 3, "template": TEMPLATE}}
-        job = {"kind": "Job", "metadata": {"name": "once"}, "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE}}
+        present = manifest("Pod", "web-x", metadata={"ownerReferences": owner}, spec={"nodeName": "a"})
+        replica_set = manifest("ReplicaSet", "web", spec={"replicas": 3, "template": TEMPLATE})
+        job = manifest("Job", "once", spec={"parallelism": 2, "completions": 2, "template": TEMPLATE})
         found = scenario(tmp_path, present, replica_set, more=(job,))
         assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
 
@@ -74,7 +75,7 @@ class TestWorkloads:
 class TestAdmission:
     def test_priority_classes(self, tmp_path):
         """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with its words."""
-        high = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+        high = manifest("PriorityClass", "high", value=7)
         found = scenario(tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope"))
         assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
         assert found.ignored == {"refused by the API server": 1}
@@ -97,6 +98,6 @@ def test_a_cluster_has_nodes(tmp_path):
 
 def test_config_maps_are_kept(tmp_path):
     """ConfigMaps are kept for Policies, by namespace and name."""
-    found = scenario(tmp_path, {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {}})
+    found = scenario(tmp_path, manifest("ConfigMap", "p", namespace="kube-system", data={}))
     assert list(found.config_maps) == [("kube-system", "p")]
     assert found.node_count == sum(isinstance(item, Node) for item in found.objects) == 1

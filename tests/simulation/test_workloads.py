@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kubeclassic import explain, simulate, what_if
 from tests.support import manifests
+from tests.support.manifests import manifest
 
 WORDS = {"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "Job": "job"}
 BY_HOST = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "w"}}}
@@ -32,7 +33,7 @@ def workload(kind, replicas, cpu="1", **spec):
     else:
         how = {"selector": selector} if kind == "DaemonSet" else {"selector": selector, "replicas": replicas}
     version = "batch/v1" if kind == "Job" else "apps/v1"
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": "w", "namespace": "default"}, "spec": {**how, "template": template}}
+    return manifest(kind, "w", namespace="default", apiVersion=version, spec={**how, "template": template})
 
 
 @given(

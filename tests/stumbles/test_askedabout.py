@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from tests.support import manifests
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 RELEASE = ("--release", "1.27")
@@ -17,7 +18,7 @@ def claimed(name, claim):
     return pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": claim}}])
 
 
-NODE = {"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulabel": True}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+NODE = manifest("Node", "a", spec={"unschedulabel": True}, status={"allocatable": {"cpu": "4", "pods": "9"}})
 SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
 OBJECTS = [NODE, pod("web"), claimed("nopvc", "d"), claimed("other", "e"), pod("mesh", **SIDECAR), pod("odd", nodeSelectr={})]
 
@@ -83,16 +84,14 @@ def test_lists_of_some_pods(tmp_path):
 def test_a_used_up_quota_is_told(tmp_path):
     """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods that are there fit."""
     amounts = {"requests.cpu": "1"}
-    quota = {
-        "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "data"}, "spec": {"hard": amounts},
-        "status": {"hard": amounts, "used": {"requests.cpu": "500m"}},
-    }  # fmt: skip
+    quota = manifest(
+        "ResourceQuota", "q", namespace="data", spec={"hard": amounts}, status={"hard": amounts, "used": {"requests.cpu": "500m"}}
+    )
     container = {"name": "c", "resources": {"requests": {"cpu": "500m"}}}
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
-    web = {
-        "kind": "Deployment", "metadata": {"name": "web", "namespace": "data"},
-        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template},
-    }  # fmt: skip
+    web = manifest(
+        "Deployment", "web", namespace="data", spec={"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    )
     path = tmp_path / "dump.json"
     path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}), encoding="utf-8")
     told = ran("simulate", str(path), *RELEASE, status=(0, 1)).err

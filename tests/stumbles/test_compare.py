@@ -16,6 +16,7 @@ from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.conftest import ROOT
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.pages import page_of
 from tests.support.program import ran
 
@@ -128,8 +129,8 @@ class TestConfigurations:
     def folder(self, tmp_path, monkeypatch):
         """A folder to work in, with a cluster and rules."""
         monkeypatch.chdir(tmp_path)
-        items = [{"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for name in "ab"]
-        waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
+        waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
         (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
         (tmp_path / "rules_of_one_side.py").write_text(RULES)
         return tmp_path

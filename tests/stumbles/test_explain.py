@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import manifests
+from tests.support.manifests import manifest
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
 
@@ -29,7 +30,7 @@ def owned(kind, name):
 
 ITEMS = [
     node("a"), node("b"), node("small", 2), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
-    {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
+    manifest("PriorityClass", "high", value=1000),
     pod("on-a", 3, nodeName="a"), pod("on-b", 2, nodeName="b"), pod("light", "100m", nodeName="a"),
     pod("done", nodeName="a", status={"phase": "Succeeded"}), pod("going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
     pod("alien", schedulerName="other"), pod("gated", schedulingGates=[{"name": "quota"}]),

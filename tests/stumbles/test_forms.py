@@ -14,6 +14,7 @@ from kubeclassic.api.reading.formats import archives
 from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
+from tests.support.manifests import manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
@@ -139,7 +140,7 @@ class TestInput:
     @pytest.mark.parametrize("end", [-1, -12, -30, -42])
     def test_a_dump_that_was_cut_off(self, end, tmp_path):
         """Wherever JSON ends, it is said that it ends."""
-        text = json.dumps({"kind": "List", "items": [{"kind": "Node", "metadata": {"name": "node-one"}, "spec": {"unschedulable": True}}]})
+        text = json.dumps({"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]})
         assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
 
     @pytest.mark.parametrize("comment", ["// mine", "/* mine */", "# mine"])

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.support.manifests import pod
+from tests.support.manifests import manifest, pod
 from tests.support.program import ran
 
 RELEASES = pytest.mark.parametrize("release", ["1.12", "1.16", "1.17", "1.22", "1.27", "1.34"])
@@ -17,7 +17,7 @@ def node(name, taints=(), gpus="0", **labels):
     named = {"kubernetes.io/hostname": name, **labels}
     allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": gpus}
     status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
-    return {"kind": "Node", "metadata": {"name": name, "labels": named}, "spec": {"taints": list(taints)}, "status": status}
+    return manifest("Node", name, labels=named, spec={"taints": list(taints)}, status=status)
 
 
 def required(*terms):
@@ -147,14 +147,16 @@ class TestWhatIsMissing:
     def test_classes(self, tmp_path):
         """So are a StorageClass, a volume, a device class and a PriorityClass."""
         claims = [
-            {
-                "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
-                "spec": {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"], **spec},
-            }
+            manifest(
+                "PersistentVolumeClaim",
+                name,
+                namespace="default",
+                spec={"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"], **spec},
+            )
             for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
-        ]  # fmt: skip
+        ]
         devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "encoder"}}]}
-        resource = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "gpu"}, "spec": {"devices": devices}}
+        resource = manifest("ResourceClaim", "gpu", apiVersion="resource.k8s.io/v1", spec={"devices": devices})
         pods = [pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": name}}]) for name in ("fast", "bound")]
         pods += [pod("device", resourceClaims=[{"name": "d", "resourceClaimName": "gpu"}]), WAITING[-1]]
         path = tmp_path / "cluster.json"

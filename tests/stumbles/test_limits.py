@@ -11,6 +11,7 @@ from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 FULL = "node(s) exceed max volume count"
@@ -29,8 +30,8 @@ def cluster(tmp_path, monkeypatch):
     """A file with one node, and a pod with three disks."""
     monkeypatch.delenv("KUBE_MAX_PD_VOLS", raising=False)
     volumes = [{"name": id, "awsElasticBlockStore": {"volumeID": id}} for id in "xyz"]
-    waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": volumes}}
-    there = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}], "volumes": volumes})
+    there = manifest("Node", "n", status={"allocatable": {"cpu": "4", "pods": "9"}})
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [there, waiting]}))
     return str(tmp_path / "cluster.json")
 

@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -71,20 +72,21 @@ PODS = [
     pod("volume", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "byhand"}}]),
 ]  # fmt: skip
 STORAGE = [
-    {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7},
-    {
-        "kind": "PersistentVolumeClaim", "metadata": {"name": "fast", "namespace": "shop"},
-        "spec": {"storageClassName": "manul", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    },
-    {
-        "kind": "StorageClass", "metadata": {"name": "manual"}, "provisioner": "kubernetes.io/no-provisioner",
-        "volumeBindingMode": "WaitForFirstConsumer",
-    },
-    {
-        "kind": "PersistentVolumeClaim", "metadata": {"name": "byhand", "namespace": "shop"},
-        "spec": {"storageClassName": "manual", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    },
-]  # fmt: skip
+    manifest("PriorityClass", "high", value=7),
+    manifest(
+        "PersistentVolumeClaim",
+        "fast",
+        namespace="shop",
+        spec={"storageClassName": "manul", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    ),
+    manifest("StorageClass", "manual", provisioner="kubernetes.io/no-provisioner", volumeBindingMode="WaitForFirstConsumer"),
+    manifest(
+        "PersistentVolumeClaim",
+        "byhand",
+        namespace="shop",
+        spec={"storageClassName": "manual", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    ),
+]
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 HERE = Path(__file__).name
@@ -290,8 +291,8 @@ def test_a_faulty_rule_is_bad_input(command, arguments, told, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (tmp_path / "faulty_rules.py").write_text(RULES)
-    items = [{"kind": "Node", "metadata": {"name": n}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for n in "ab"]
-    waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    items = [manifest("Node", n, status={"allocatable": {"cpu": "4", "pods": "9"}}) for n in "ab"]
+    waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
     error = ran(*command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2).err

@@ -2,6 +2,7 @@
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
+from tests.support.manifests import manifest
 
 DRIVER = "gpu.example.com"
 TYPES = {int: "int", bool: "bool", str: "string"}
@@ -71,9 +72,15 @@ def claiming(name, *claims, **status):
         field = "resourceClaimTemplateName" if one.startswith("from ") else "resourceClaimName"
         spec.append({"name": f"c{number}", field: one.removeprefix("from ")})
     statuses = [{"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()]
-    found = decode({
-        "kind": "Pod", "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
-        "spec": {"containers": [{"name": "c"}], "resourceClaims": spec}, "status": {"resourceClaimStatuses": statuses},
-    })  # fmt: skip
+    found = decode(
+        manifest(
+            "Pod",
+            name,
+            namespace="default",
+            metadata={"uid": f"uid-{name}"},
+            spec={"containers": [{"name": "c"}], "resourceClaims": spec},
+            status={"resourceClaimStatuses": statuses},
+        )
+    )
     assert isinstance(found, Pod)
     return found

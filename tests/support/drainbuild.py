@@ -14,6 +14,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.ask import drain
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
@@ -27,12 +28,7 @@ def budget(name, app, allowed, **selector):
     """A budget for the pods of *app*."""
     wanted = selector or {"matchLabels": {"app": app}}
     return obj(
-        {
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": name, "namespace": "default"},
-            "spec": {"selector": wanted},
-            "status": {"disruptionsAllowed": allowed},
-        }
+        manifest("PodDisruptionBudget", name, namespace="default", spec={"selector": wanted}, status={"disruptionsAllowed": allowed})
     )
 
 
@@ -47,22 +43,36 @@ def owned(name, app="web", on="", cpu="1", **more):
 def with_devices():
     """A device on each of nodes a and b, and a pod on a with a claim from a template."""
     slices = [
-        {"kind": "ResourceSlice", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": f"of-{name}"},
-         "spec": {"driver": "gpu", "nodeName": name, "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
-                  "devices": [{"name": "d"}]}}
+        manifest(
+            "ResourceSlice",
+            f"of-{name}",
+            apiVersion="resource.k8s.io/v1",
+            spec={
+                "driver": "gpu",
+                "nodeName": name,
+                "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": "d"}],
+            },
+        )
         for name in "ab"
-    ]  # fmt: skip
+    ]
     spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
     allocated = {"devices": {"results": [{"request": "g", "driver": "gpu", "pool": "a", "device": "d"}]}}
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "infer", "uid": "uid-infer", "controller": True}
     status = {"allocation": allocated, "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}]}
     made = [
-        {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {}},
-        {"kind": "ResourceClaimTemplate", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "t", "namespace": "default"},
-         "spec": {"spec": spec}},
-        {"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "spec": spec, "status": status,
-         "metadata": {"name": "infer-gpu", "namespace": "default", "uid": "c", "ownerReferences": [owner]}},
-    ]  # fmt: skip
+        manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
+        manifest("ResourceClaimTemplate", "t", namespace="default", apiVersion="resource.k8s.io/v1", spec={"spec": spec}),
+        manifest(
+            "ResourceClaim",
+            "infer-gpu",
+            namespace="default",
+            metadata={"uid": "c", "ownerReferences": [owner]},
+            apiVersion="resource.k8s.io/v1",
+            spec=spec,
+            status=status,
+        ),
+    ]
     statuses = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "infer-gpu"}]}
     asks = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
     return [*map(obj, (*slices, *made)), owned("infer", on="a", status=statuses, resourceClaims=asks)]

@@ -20,3 +20,9 @@ def pod(
     containers = [{"name": "c", "image": "img", "resources": {"requests": amounts, **({"limits": limits} if limits else {})}}]
     spec = {"containers": containers, **({"nodeName": on} if on else {}), **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
+
+
+def manifest(kind, name, *, metadata=None, **fields):
+    """An object of any kind; ``namespace`` and ``labels`` of *fields* are of its metadata, the others its own."""
+    placed = {key: fields.pop(key) for key in ("namespace", "labels") if key in fields}
+    return {"kind": kind, "metadata": {"name": name, **placed, **(metadata or {})}, **fields}

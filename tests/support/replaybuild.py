@@ -7,6 +7,7 @@ from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import pod
+from tests.support.manifests import manifest
 
 
 def engine(release="1.16", **options):
@@ -127,6 +128,6 @@ workloadTemplate:
 """
 """A scenario with a bit of everything; :data:`TROUBLE` happens beside it."""
 TROUBLE = "".join(
-    json.dumps({"time": time, "event": verb, "object": {"kind": "Node", "metadata": {"name": name}}}) + "\n"
+    json.dumps({"time": time, "event": verb, "object": manifest("Node", name)}) + "\n"
     for time, verb, name in ((40, "Fail", "node-0"), (50, "Drain", "node-1"), (80, "Recover", "node-1"), (400, "Recover", "node-0"))
 )

@@ -7,6 +7,7 @@ from kubeclassic.core.cluster.listings import Listings
 from kubeclassic.core.volumes.binder import VolumeBinder
 from tests.support import build
 from tests.support.build import obj
+from tests.support.manifests import manifest
 
 WAIT = {"volumeBindingMode": "WaitForFirstConsumer"}
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
@@ -15,7 +16,7 @@ MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
 
 
 def node(name, **labels):
-    return obj({"kind": "Node", "metadata": {"name": name, "labels": labels}})  # type: ignore[no-any-return]  # an object of any kind
+    return obj(manifest("Node", name, labels=labels))  # type: ignore[no-any-return]  # an object of any kind
 
 
 def storage_class(name, **fields):
@@ -43,7 +44,7 @@ def on(**labels):
 
 def pod(*claims, name="p"):
     volumes = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}} for i, claim in enumerate(claims)]
-    return obj({"kind": "Pod", "metadata": {"name": name}, "spec": {"volumes": volumes}})  # type: ignore[no-any-return]  # as above
+    return obj(manifest("Pod", name, spec={"volumes": volumes}))  # type: ignore[no-any-return]  # as above
 
 
 def binder(*objects, release="1.16", **gates):
@@ -99,7 +100,7 @@ def bound(name, volume, kind="wait", **spec):
 def made_for(owner, name, **spec):
     """A claim with a pod of this UID for an owner."""
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "new", "uid": owner, "controller": True}
-    document = {"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default", "ownerReferences": [reference]}}
+    document = manifest("PersistentVolumeClaim", name, namespace="default", metadata={"ownerReferences": [reference]})
     return obj(document | {"spec": {"storageClassName": "wait", **spec}})
 
 
@@ -112,7 +113,7 @@ def csi_node(name, migrated="", **counts):
 
 def csi_driver(name, *, reports=True):
     """A driver that reports, or does not, how much storage is left."""
-    return obj({"kind": "CSIDriver", "metadata": {"name": name}, "spec": {"storageCapacity": reports}})
+    return obj(manifest("CSIDriver", name, spec={"storageCapacity": reports}))
 
 
 def storage_left(name, kind, topology, **sizes):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
 HOSTNAME = "kubernetes.io/hostname"
 ASKED = "default/asked"
@@ -26,7 +27,7 @@ def pod(name, cpu=0, memory=0, labels=None, port=0, **spec):
     requests = {"cpu": f"{cpu}m", "memory": f"{memory}Gi"}
     ports = [{"containerPort": port, "hostPort": port}] if port else []
     container = {"name": "main", "resources": {"requests": requests}, "ports": ports}
-    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": [container], **spec}}
+    return manifest("Pod", name, labels=labels or {}, spec={"containers": [container], **spec})
 
 
 def apart(app):

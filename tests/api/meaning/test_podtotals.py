@@ -5,6 +5,7 @@ from kubeclassic.api.controlplane.limitranges import out_of_bounds
 from kubeclassic.api.controlplane.quotas import usage
 from kubeclassic.api.meaning.podtotals import limits_of, requests_of, total_of, uses
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 
 def container(name, cpu, *, sidecar=False):
@@ -38,7 +39,7 @@ def test_quotas():
 
 def test_limit_ranges():
     """The bound of a pod is held against all that its containers need together."""
-    found = obj({"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "5"}}]}})
+    found = obj(manifest("LimitRange", "l", spec={"limits": [{"type": "Pod", "max": {"cpu": "5"}}]}))
     assert out_of_bounds(made(), [found]) == "maximum cpu usage per Pod is 5, but limit is 6"
 
 

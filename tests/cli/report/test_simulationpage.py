@@ -8,6 +8,7 @@ from kubeclassic.questions.simulate.ask import FEW, POD_COLUMNS, PodRecord, Scor
 from kubeclassic.simulation.reasons import about, phrase
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
+from tests.support.manifests import manifest
 from tests.support.pages import with_page
 from tests.support.program import ran
 
@@ -45,9 +46,9 @@ class TestWords:
 def test_many_nodes_have_a_chart(tmp_path):
     """Of more than a few nodes a chart tells how many are how full."""
     has = {"allocatable": {"cpu": "4", "pods": "10"}}
-    nodes = [{"kind": "Node", "metadata": {"name": f"n{at}"}, "status": has} for at in range(FEW + 1)]
+    nodes = [manifest("Node", f"n{at}", status=has) for at in range(FEW + 1)]
     containers = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
-    pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": containers}}
+    pod = manifest("Pod", "web", spec={"containers": containers})
     (tmp_path / "many.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, pod]}))
     html, _ = with_page(tmp_path, "simulate", tmp_path / "many.json", "--nodes")
     assert "Nodes by use of cpu" in html

@@ -11,6 +11,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.hints import class_gives
 from kubeclassic.framework.plugin import Handle
 from tests.support.devicebuild import made
+from tests.support.manifests import manifest
 
 GPU = "example.com/gpu"
 
@@ -64,15 +65,12 @@ class TestClasses:
 
 def asking(containers, inits=None):
     """A pod whose containers, init containers and sidecars make requests."""
-    found = decode({
-        "kind": "Pod", "metadata": {"name": "p", "namespace": "default", "uid": "uid-p"},
-        "spec": {
+    found = decode(manifest("Pod", "p", namespace="default", metadata={"uid": "uid-p"}, spec={
             "containers": [_container(f"c{i}", one) for i, one in enumerate(containers)],
             "initContainers": [
                 {**_container(f"i{i}", one), **({"restartPolicy": "Always"} if stays else {})} for i, (one, stays) in enumerate(inits or [])
             ],
-        },
-    })  # fmt: skip
+        }))  # fmt: skip
     assert isinstance(found, Pod)
     return found
 

@@ -11,13 +11,14 @@ from kubeclassic.core.matching.owners import (
     stateful_sets_of,
 )
 from tests.support.build import engine, node, obj, pod
+from tests.support.manifests import manifest
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 
 
 def owner(kind, name, selector, namespace="default"):
     """A service or controller."""
-    return obj({"kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}})
+    return obj(manifest(kind, name, namespace=namespace, spec={"selector": selector}))
 
 
 def cycle(*owners, labels=None):

@@ -6,6 +6,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")
 SLOT = {"cpu": "1"}
@@ -34,10 +35,7 @@ def leaving(name, priority, **status):
 def budget(name, allowed, **labels):
     """A disruption budget for the pods with *labels*."""
     spec = {"selector": {"matchLabels": labels}}
-    return obj({
-        "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "default"}, "spec": spec,
-        "status": {"disruptionsAllowed": allowed},
-    })  # fmt: skip
+    return obj(manifest("PodDisruptionBudget", name, namespace="default", spec=spec, status={"disruptionsAllowed": allowed}))  # fmt: skip
 
 
 @pytest.mark.parametrize("release", RELEASES)

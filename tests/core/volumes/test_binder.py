@@ -6,6 +6,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.core.volumes.binder import basic_checks, claim_keys
 from tests.support.build import obj
+from tests.support.manifests import manifest
 from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, pod, storage_class, volume
 
 
@@ -18,7 +19,7 @@ def decided(found, incoming, host, nodes):
 class TestBasicChecks:
     def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self):
         """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
-        going = obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "going", "deletionTimestamp": "2020-01-01T00:00:00Z"}})
+        going = obj(manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}))
         claims = binder(claim("there"), going).listings.claims
         assert basic_checks(pod("there"), claims) is None
         assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'

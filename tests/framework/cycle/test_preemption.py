@@ -9,6 +9,7 @@ from kubeclassic.framework.cycle.preemption import shortlisted
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
+from tests.support.manifests import manifest
 
 BIG = {"cpu": "3"}
 
@@ -100,11 +101,7 @@ class TestStates:
         meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
         claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
         term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
-        volume = {
-            "kind": "PersistentVolume",
-            "metadata": {"name": "v"},
-            "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}},
-        }
+        volume = manifest("PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}})
         engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
         field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
         affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}}

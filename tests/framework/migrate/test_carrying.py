@@ -16,6 +16,7 @@ from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate.ask import migrate
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 
 GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
@@ -141,8 +142,8 @@ def test_plugins_of_a_user_are_no_fault():
 
 def test_the_question_takes_profiles():
     """Python migrates a profile as the command does, and checks both on a cluster."""
-    node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
-    pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
+    node = manifest("Node", "a", status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}})
+    pod = manifest("Pod", "web", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
     result = migrate(
         document("v1beta1", scored("NodeResourcesMostAllocated", 3, "NodeResourcesLeastAllocated")),
         "1.22",

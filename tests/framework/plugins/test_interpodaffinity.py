@@ -7,6 +7,7 @@ from kubeclassic.framework.status import SKIP, Code, Status
 from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, obj, overlay, pod
+from tests.support.manifests import manifest
 
 SHORT = {
     "node(s) didn't match pod affinity rules": "affinity",
@@ -25,7 +26,7 @@ def new(app="a", namespace="default", **terms):
 
 def namespace(name, **labels):
     """A Namespace object."""
-    return obj({"kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+    return obj(manifest("Namespace", name, labels=labels))
 
 
 def plugin(hard_weight=1, ignore=False):

@@ -9,6 +9,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
 from tests.support.asking import cycle_of, found_by, scores
 from tests.support.build import node, obj, overlay, pod
+from tests.support.manifests import manifest
 from tests.support.spreadbuild import (
     LEAVING,
     NEAR,
@@ -158,7 +159,7 @@ def test_a_node_that_left_takes_its_domain_along():
 # --- PodTopologySpread, soft and default constraints: which domains are preferred, by example and against a plain loo---
 
 
-SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
 ZONED = [node(name, labels={"kubernetes.io/hostname": name, **zone}) for name, zone in (
     ("n0", {"topology.kubernetes.io/zone": "a"}), ("n1", {"topology.kubernetes.io/zone": "b"}), ("n2", {}),
 )]  # fmt: skip
@@ -169,7 +170,7 @@ class TestDefaults:
         return {"ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]}
 
     def owner(self, kind, selector):
-        return obj({"kind": kind, "metadata": {"name": "o", "namespace": "default"}, "spec": {"selector": selector}})
+        return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
 
     @pytest.mark.parametrize(("kind", "api", "selector"), [
         ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),

@@ -6,10 +6,11 @@ from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 ZONE = "topology.kubernetes.io/zone"
 NODES = (node("x", labels={ZONE: "1"}), node("y", labels={ZONE: "1"}), node("z", labels={ZONE: "2"}), node("bare"))
-SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
 
 
 def peer(name, on="", **more):

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from kubeclassic import capacity
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
 Json = dict[str, Any]
-NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}}}
+NODE = manifest("Node", "a", status={"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}})
 
 
 def pod(name="web", requests=None, limits=None, **spec):
@@ -27,12 +28,12 @@ def quota(*, namespace="default", status=None, scopes=None, **hard):
     expressions = hard.pop("expressions", None)
     spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes or []}
     spec |= {"scopeSelector": {"matchExpressions": expressions}} if expressions else {}
-    return {"kind": "ResourceQuota", "metadata": {"name": "compute", "namespace": namespace}, "spec": spec, "status": status or {}}
+    return manifest("ResourceQuota", "compute", namespace=namespace, spec=spec, status=status or {})
 
 
 def named_quota(hard, name="q"):
     """A ResourceQuota with these names of resources."""
-    return {"kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
+    return manifest("ResourceQuota", name, spec={"hard": hard})
 
 
 DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
@@ -40,7 +41,7 @@ DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
 
 def limit_range(*items):
     """A LimitRange."""
-    return {"kind": "LimitRange", "metadata": {"name": "bounds"}, "spec": {"limits": list(items)}}
+    return manifest("LimitRange", "bounds", spec={"limits": list(items)})
 
 
 def asked(*objects, template=None, **options):
@@ -96,13 +97,13 @@ class TestQuotas:
 
     def test_extended_resources(self):
         """Devices are bounded by what is requested of them."""
-        node = {"kind": "Node", "metadata": {"name": "g"}, "status": {"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}}
+        node = manifest("Node", "g", status={"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}})
         bound = named_quota({"requests.example.com/gpu": "3"})
         assert asked(node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})).fits == 3
 
     def test_victims_give_back(self):
         """With preemption a pod that has to leave uses its quota no more."""
-        small = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "pods": "9"}}}
+        small = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
         low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
         found = capacity([small, low, quota(pods="2")], pod(requests={"cpu": "1"}), preemption=True)
         assert (found.fits, found.stop.kind) == (2, "Forbidden")
@@ -239,7 +240,7 @@ def test_quotas_against_arithmetic(request_, init, there, quotas):
         for name, number in hard.items()
     ]
     wanted = max(min([20, *room]), 0)
-    large = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}}}
+    large = manifest("Node", "b", status={"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}})
     assert asked(large, *bound, *known, template=pod(requests=request_, **more)).fits == wanted
 
 
@@ -252,9 +253,9 @@ class TestClaims:
         """A StatefulSet with a claim for each copy, beside a quota."""
         template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
         spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [self.CLAIM]}
-        fast = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "x/y", "volumeBindingMode": "WaitForFirstConsumer"}
+        fast = manifest("StorageClass", "fast", provisioner="x/y", volumeBindingMode="WaitForFirstConsumer")
         bound = named_quota(hard)
-        database = {"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+        database = manifest("StatefulSet", "db", spec=spec)
         return asked(fast, bound, *objects, template=database, release="1.27")
 
     @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ class TestClaims:
 
     def test_claims_of_the_cluster(self):
         """Claims that are there use the quota, also those of other owners."""
-        there = {"kind": "PersistentVolumeClaim", "metadata": {"name": "other"}, "spec": {"resources": {"requests": {"storage": "3Gi"}}}}
+        there = manifest("PersistentVolumeClaim", "other", spec={"resources": {"requests": {"storage": "3Gi"}}})
         assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
 
     def test_other_classes(self):
@@ -282,5 +283,5 @@ class TestClaims:
 
 def test_pods_on_excluded_nodes_use_quotas():
     """Excluded nodes are out of the count, but the pods on them are there for quotas."""
-    node = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    node = manifest("Node", "b", status={"allocatable": {"cpu": "4", "pods": "9"}})
     assert asked(node, quota(pods="3"), pod("there", nodeName="b"), exclude_nodes="b").fits == 2

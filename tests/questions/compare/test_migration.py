@@ -10,6 +10,7 @@ from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import LOCKED, PREDICATE, SCORE
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 
 def checked(
@@ -54,7 +55,7 @@ class TestCheck:
         """Where the old release turns the other node down, its predicate and reason are told."""
         objects = [node(name, labels={"region": "x"}) for name in "ac"]
         objects.append(node("b", "64", "128Gi", labels={"region": "y"}))
-        service = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"selector": {"app": "web"}}}
+        service = manifest("Service", "s", apiVersion="v1", spec={"selector": {"app": "web"}})
         objects += [obj(service), pod("there", on="a", labels={"app": "web"})]
         predicates = [{"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}]
         priorities = [{"name": "LeastRequestedPriority", "weight": 1}]

@@ -8,6 +8,7 @@ from kubeclassic.questions.drain.plan import DrainMove
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
 SCRATCH = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
@@ -29,7 +30,7 @@ def disk(name, on, status="Bound", **spec):
     """A volume on one node."""
     here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}]}]
     spec = {"capacity": {"storage": "1Gi"}, **ONCE, "nodeAffinity": {"required": {"nodeSelectorTerms": here}}, **spec}
-    return obj({"kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": {"phase": status}})
+    return obj(manifest("PersistentVolume", name, spec=spec, status={"phase": status}))
 
 
 def claim(spec, name="data", **metadata):
@@ -159,8 +160,7 @@ class TestWhereTheyGo:
     @pytest.mark.parametrize("release", RELEASES)
     def test_claims_of_pods_that_came_first(self, release):
         """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
-        kind = obj({"kind": "StorageClass", "metadata": {"name": "local"}, "provisioner": "kubernetes.io/no-provisioner",
-                    "volumeBindingMode": "WaitForFirstConsumer"})  # fmt: skip
+        kind = obj(manifest("StorageClass", "local", provisioner="kubernetes.io/no-provisioner", volumeBindingMode="WaitForFirstConsumer"))
         disks = [disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem") for name in "ab"]
         wanted = claim({"storageClassName": "local", "volumeMode": "Filesystem"})
         found = emptied(*NAMED, kind, *disks, wanted, owned("p", "db", **DATA), nodes=["a", "b"], release=release, pending_first=True)
@@ -172,7 +172,7 @@ class TestWhereTheyGo:
     @pytest.mark.parametrize("app", ["web", "db"])
     def test_ephemeral_volumes(self, app, mode):
         """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever the old disk is."""
-        kind = obj({"kind": "StorageClass", "metadata": {"name": "disks"}, "provisioner": "disk.example.com", "volumeBindingMode": mode})
+        kind = obj(manifest("StorageClass", "disks", provisioner="disk.example.com", volumeBindingMode=mode))
         there = disk("disk", "a", storageClassName="disks", volumeMode="Filesystem", claimRef={"namespace": "default", "name": "p-v"})
         spec = {"storageClassName": "disks", **ONCE, **STORAGE}
         one = owned("p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}])

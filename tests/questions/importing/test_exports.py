@@ -14,6 +14,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube, simulatorexport
 from kubeclassic.questions.importing.rows import Manifest
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 
@@ -22,12 +23,12 @@ def deployment(replicas, image="a", name="web"):
     """A Deployment as in a trace of SimKube."""
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "image": image}]}}
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+    return manifest("Deployment", name, namespace="shop", apiVersion="apps/v1", spec=spec)
 
 
 class TestSimKube:
     EVENTS = (
-        {"ts": 100, "applied_objs": [deployment(2), {"kind": "ConfigMap", "metadata": {"name": "x"}}], "deleted_objs": []},
+        {"ts": 100, "applied_objs": [deployment(2), manifest("ConfigMap", "x")], "deleted_objs": []},
         {"ts": 110, "applied_objs": [deployment(3)], "deleted_objs": []},
         {"ts": 120, "applied_objs": [deployment(1)], "deleted_objs": []},
         {"ts": 130, "applied_objs": [deployment(1, "b")], "deleted_objs": []},
@@ -60,19 +61,18 @@ class TestSimKube:
         (first, _) = found.manifest["items"]
         assert first["metadata"]["labels"]["app"] == "web"
         assert first["metadata"]["ownerReferences"][0]["name"] == "web"
-        node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}
+        node = manifest("Node", "a", status={"allocatable": {"pods": "9"}})
         assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
 
-    POD: ClassVar[Manifest] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {"nodeName": "n"}}
+    POD: ClassVar[Manifest] = manifest("Pod", "p", namespace="shop", apiVersion="v1", spec={"nodeName": "n"})
     JOB: ClassVar[Manifest] = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
-    CRON_JOB: ClassVar[Manifest] = {
-        "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "p", "namespace": "shop"},
-        "spec": {"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB},
-    }  # fmt: skip
+    CRON_JOB: ClassVar[Manifest] = manifest(
+        "CronJob", "p", namespace="shop", apiVersion="batch/v1", spec={"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB}
+    )
 
     def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path):
         """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded; without any it is dropped."""
-        volcano = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "p", "namespace": "shop"}, "spec": {}}
+        volcano = manifest("Job", "p", namespace="shop", apiVersion="batch.volcano.sh/v1alpha1", spec={})
         idle = {**self.CRON_JOB, "metadata": {"name": "idle"}}
         lives = {
             ("v1.Pod", "shop/p"): {1: [{"Finished": [101, 131]}]},
@@ -127,7 +127,7 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
 
 
 class TestDumps:
-    NODE: ClassVar[Manifest] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}
+    NODE: ClassVar[Manifest] = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
 
     def pod(self, name, **spec):
         """A pod of namespace a."""

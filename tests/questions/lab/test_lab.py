@@ -21,17 +21,26 @@ from kubeclassic.simulation.input import Observer
 from tests.conftest import ROOT
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, moved, town
+from tests.support.manifests import manifest
 from tests.support.program import FIND, MAIN
 
 NODES = st.lists(st.integers(0, 63), min_size=2, max_size=10)
 VARIANTS = st.lists(st.integers(0, 63), min_size=1, max_size=12)
 REPORT = "analytics/yearly-report"
-PODS = {
-    "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "added", "namespace": "default"},
-    "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "added"}}, "template": {
-        "metadata": {"labels": {"app": "added"}}, "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
-    }},
-}  # fmt: skip
+PODS = manifest(
+    "Deployment",
+    "added",
+    namespace="default",
+    apiVersion="apps/v1",
+    spec={
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "added"}},
+        "template": {
+            "metadata": {"labels": {"app": "added"}},
+            "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
+        },
+    },
+)
 
 
 @attrs.define
@@ -199,8 +208,8 @@ class TestQuestions:
         state = replace(lab.start, pods=(PODS,))
         names = [pod for pod in answered(lab, state) if pod.startswith("default/added-")]
         assert len(names) == 2
-        manifest = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "more"}, "spec": manifest["spec"]}
+        written = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
+        pod = manifest("Pod", "more", apiVersion="v1", spec=written["spec"])
         assert ask(lab, "capacity", state, pod=pod, pending_first=True, max_limit=5)["fits"] == 5
         for question, options in (("manifest", {"kind": "Node", "name": "nope"}), ("explain", {"pod": "nope"})):
             with pytest.raises(KubeclassicError, match="nope"):

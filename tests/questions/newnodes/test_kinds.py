@@ -13,21 +13,17 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.newnodes.answer import kinds_of
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 HOSTNAME = "kubernetes.io/hostname"
-SICK = {
-    "kind": "Node",
-    "metadata": {"name": "a", "uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z", "labels": {HOSTNAME: "a", "zone": "z"}},
-    "spec": {
+SICK = manifest("Node", "a", labels={HOSTNAME: "a", "zone": "z"}, metadata={"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}, spec={
         "unschedulable": True, "providerID": "cloud://a",
         "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, {"key": "own", "effect": "NoSchedule"}],
-    },
-    "status": {
+    }, status={
         "allocatable": {"cpu": "4", "pods": "10"}, "images": [{"names": ["img"], "sizeBytes": 5}],
         "conditions": [{"type": "Ready", "status": "Unknown"}, {"type": "MemoryPressure", "status": "True"}],
-    },
-}  # fmt: skip
+    })  # fmt: skip
 
 
 def read(*given, known=()):
@@ -53,13 +49,13 @@ class TestCopies:
 
     def test_csi_drivers_come_along(self):
         """A copy has the CSI drivers of its source, with their limits."""
-        drivers = obj({"kind": "CSINode", "metadata": {"name": "a"}, "spec": {"drivers": [{"name": "d", "nodeID": "n"}]}})
+        drivers = obj(manifest("CSINode", "a", spec={"drivers": [{"name": "d", "nodeID": "n"}]}))
         (kind,) = read("like:a", known=(node("a"), drivers))
         assert [(type(item), item.name) for item in kind.copies(2)] == [(Node, "a-1"), (CSINode, "a-1"), (Node, "a-2"), (CSINode, "a-2")]
 
     def test_a_template_may_have_csi_drivers_beside_it(self):
         """A file may hold the CSINode of its node."""
-        documents = [{"kind": kind, "metadata": {"name": "a"}} for kind in ("Node", "CSINode")]
+        documents = [manifest(kind, "a") for kind in ("Node", "CSINode")]
         loaded = load_documents([Document(document, "here") for document in documents])
         (kind,) = kinds_of([("here", loaded)], (), {})
         assert [type(item) for item in kind.copies(1)] == [Node, CSINode]
@@ -73,21 +69,16 @@ class TestCopies:
         assert add_nodes(Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4).added == {"a": 3}
 
 
-DAEMON = {
-    "kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": {"name": "agent", "namespace": "kube-system"},
-    "spec": {
+DAEMON = manifest("DaemonSet", "agent", namespace="kube-system", apiVersion="apps/v1", spec={
         "selector": {"matchLabels": {"app": "agent"}},
         "template": {
             "metadata": {"labels": {"app": "agent"}},
             "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "nodeSelector": {"disk": "ssd"}},
         },
-    },
-}  # fmt: skip
-SSD = {
-    "kind": "Node", "metadata": {"name": "ssd", "labels": {"disk": "ssd"}}, "status": {"allocatable": {"cpu": "4", "pods": "10"}},
-}  # fmt: skip
+    })  # fmt: skip
+SSD = manifest("Node", "ssd", labels={"disk": "ssd"}, status={"allocatable": {"cpu": "4", "pods": "10"}})  # fmt: skip
 HDD = {**SSD, "metadata": {"name": "hdd"}}
-WEB = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
+WEB = manifest("Pod", "web", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]})
 
 
 def agent(on, **metadata):

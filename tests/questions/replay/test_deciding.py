@@ -12,6 +12,7 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
 from tests.support.build import node, obj
+from tests.support.manifests import manifest
 from tests.support.replaybuild import asking, at, played, replay, there
 
 both = pytest.mark.parametrize("release", ALL_RELEASES[-2:])
@@ -89,9 +90,9 @@ def test_an_unknown_node_and_the_end():
 @pytest.mark.parametrize("release", [ALL_RELEASES[0], *ALL_RELEASES[-2:]])
 def test_volumes_follow(release):
     """A pod that is told where to go gets its volumes made there."""
-    late = {"kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "x", "volumeBindingMode": "WaitForFirstConsumer"}
+    late = manifest("StorageClass", "late", provisioner="x", volumeBindingMode="WaitForFirstConsumer")
     spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
-    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"}, "spec": spec}
+    claim = manifest("PersistentVolumeClaim", "data", namespace="default", spec=spec)
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
     made = replay(*NODES, *there(obj(late), obj(claim)), at(1, asking("db", "1", volumes=volumes)), release=release)
     turn = made.next_pod()

@@ -9,6 +9,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.replay.inputs.inputs import InputOptions, Lifetime, read_inputs
 from kubeclassic.questions.replay.inputs.times import as_timestamp, parse_duration, parse_time
 from kubeclassic.questions.replay.replay import Replay
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told
 
@@ -110,7 +111,7 @@ class TestOpenb:
 
 def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod"):
     """A line of a recording."""
-    item = {"kind": kind, "metadata": {"name": name}, "spec": {"nodeName": node_name}, "status": {"phase": phase}}
+    item = manifest(kind, name, spec={"nodeName": node_name}, status={"phase": phase})
     return {"time": time, "event": event, word: item}
 
 

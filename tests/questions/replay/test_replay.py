@@ -10,6 +10,7 @@ from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.build import node, obj
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
+from tests.support.manifests import manifest
 from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
 
 ALL = list(ALL_RELEASES)
@@ -222,7 +223,7 @@ class TestUpdates:
 
 class TestVolumes:
     LATE, NOW, LOCAL = (
-        obj({"kind": "StorageClass", "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode})
+        obj(manifest("StorageClass", name, provisioner=provisioner, volumeBindingMode=mode))
         for name, provisioner, mode in (
             ("late", "kubernetes.io/aws-ebs", "WaitForFirstConsumer"), ("now", "example.com/disk", "Immediate"),
             ("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"),
@@ -234,7 +235,7 @@ class TestVolumes:
     def claim(name, kind):
         """A claim for a gibibyte."""
         spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-        return obj({"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"}, "spec": spec})
+        return obj(manifest("PersistentVolumeClaim", name, namespace="default", spec=spec))
 
     @staticmethod
     def using(name, claim):
@@ -264,13 +265,23 @@ class TestVolumes:
     def test_two_pods_share_out_local_volumes(self, release):
         """Delayed claims are bound to the volumes that are there, each on the node of its pod."""
         volumes = [
-            obj({
-                "kind": "PersistentVolume", "metadata": {"name": f"disk-{name}"}, "status": {"phase": "Available"},
-                "spec": {"storageClassName": "local", "capacity": {"storage": "2Gi"}, "accessModes": ["ReadWriteOnce"],
-                         "nodeAffinity": {"required": {"nodeSelectorTerms": [
-                             {"matchExpressions": [{"key": "host", "operator": "In", "values": [name]}]}]}}},
-            }) for name in "ab"
-        ]  # fmt: skip
+            obj(
+                manifest(
+                    "PersistentVolume",
+                    f"disk-{name}",
+                    status={"phase": "Available"},
+                    spec={
+                        "storageClassName": "local",
+                        "capacity": {"storage": "2Gi"},
+                        "accessModes": ["ReadWriteOnce"],
+                        "nodeAffinity": {
+                            "required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "host", "operator": "In", "values": [name]}]}]}
+                        },
+                    },
+                )
+            )
+            for name in "ab"
+        ]
         nodes = [small(name, labels={"host": name}) for name in "ab"]
         claims = [self.claim(f"data-{i}", "local") for i in range(3)]
         pods = [at(i + 1, self.using(f"db-{i}", f"data-{i}")) for i in range(3)]

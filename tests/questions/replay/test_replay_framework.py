@@ -12,6 +12,7 @@ from kubeclassic.framework.status import error, unschedulable
 from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE
 from tests.support.build import node, obj
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
+from tests.support.manifests import manifest
 from tests.support.replaybuild import asking, at, of_engine, played, replay, there, told
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
@@ -143,9 +144,7 @@ def with_steps(*events, first=False, **delays):
     return made, plugin
 
 
-CLASS = {
-    "kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer",
-}  # fmt: skip
+CLASS = manifest("StorageClass", "late", provisioner="example.com/disk", volumeBindingMode="WaitForFirstConsumer")  # fmt: skip
 CLAIM_SPEC = {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
 

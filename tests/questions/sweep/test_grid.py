@@ -11,6 +11,7 @@ from kubeclassic.questions.sweep.spec import Best, best_of, configurations
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 
 CLUSTER = Cluster.load(str(ROOT / "examples" / "cluster"))
 OPTIONS = {"release": "release", "percentage": "percentage_of_nodes_to_score", "tie-break": "tie_break", "seed": "seed"}
@@ -135,7 +136,7 @@ class TestConfigurations:
 
     def test_verdicts(self):
         """One configuration has nothing to be compared with, several may come to the same, or to nothing at all."""
-        node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+        node = manifest("Node", "a", status={"allocatable": {"cpu": "4", "pods": "10"}})
         for grid, said in (({}, "One configuration: nothing to"), ({"release": ["1.12", "1.13"]}, "2 configurations have the same")):
             assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
         asked = {"cluster": [node], "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}]}

@@ -19,6 +19,7 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
 EXAMPLE = str(ROOT / "examples" / "cluster")
@@ -196,9 +197,9 @@ class TestTheScheduler:
 
     def test_devices_are_not_left_out(self):
         """A pod without its devices does not start, so the plugin that looks for them stays."""
-        claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "default"}}
+        claim = manifest("ResourceClaim", "c", namespace="default", apiVersion="resource.k8s.io/v1")
         claim["spec"] = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
-        kind = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}}
+        kind = manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={})
         asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
         assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
 

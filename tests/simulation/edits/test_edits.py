@@ -19,29 +19,38 @@ from kubeclassic.simulation.edits import Edit, EditError, Edits, Step, parse_pat
 from kubeclassic.simulation.scenario import Files
 from tests.support.drawn import documents
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 NODES = [
-    {"kind": "Node", "metadata": {"name": "a", "labels": {"pool": "x"}}, "spec": {"taints": [{"key": "t", "effect": "NoSchedule"}]},
-     "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}},
-    {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "10"}}},
-]  # fmt: skip
+    manifest(
+        "Node",
+        "a",
+        labels={"pool": "x"},
+        spec={"taints": [{"key": "t", "effect": "NoSchedule"}]},
+        status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
+    ),
+    manifest("Node", "b", status={"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "10"}}),
+]
 CONTAINERS = [
     {"name": "app", "resources": {"requests": {"cpu": "300m", "memory": "1Gi"}}},
     {"name": "log", "resources": {"requests": {"cpu": "100m"}}},
 ]
-POD = {"kind": "Pod", "metadata": {"name": "p", "namespace": "web", "labels": {"app": "p"}}, "spec": {"containers": CONTAINERS}}
-OTHER = {"kind": "Pod", "metadata": {"name": "q", "namespace": "db"}, "spec": {"containers": [{"name": "c"}]}}
+POD = manifest("Pod", "p", namespace="web", labels={"app": "p"}, spec={"containers": CONTAINERS})
+OTHER = manifest("Pod", "q", namespace="db", spec={"containers": [{"name": "c"}]})
 TEMPLATE = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c"}]}}
-DEPLOYMENT = {
-    "kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "d", "namespace": "web"},
-    "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE},
-}  # fmt: skip
+DEPLOYMENT = manifest(
+    "Deployment",
+    "d",
+    namespace="web",
+    apiVersion="apps/v1",
+    spec={"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE},
+)
 SEVERAL = (
     "node a allocatable.cpu=3", "node b allocatable.cpu=1", "node * unschedulable=true", "node pool=x taints-", "pod web/p priority=7",
     "pod p labels.a=b", "pod * requests.cpu=1", "pod app=p priority=3", "deployment web/d replicas=1", "pod db/q requests.memory=1Gi",
 )  # fmt: skip
-HIGH = {"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": {"name": "high"}, "value": 1000}
+HIGH = manifest("PriorityClass", "high", apiVersion="scheduling.k8s.io/v1", value=1000)
 
 
 def scenario(folder, *edits):
@@ -117,13 +126,14 @@ def owned(name, kind):
     """A pod on node a whose controller is *kind* w."""
     owners = [{"apiVersion": "apps/v1", "kind": kind, "name": "w", "uid": "w", "controller": True}]
     spec = {"nodeName": "a", "containers": CONTAINERS}
-    return {"kind": "Pod", "metadata": {"name": name, "ownerReferences": owners}, "spec": spec}
+    return manifest("Pod", name, metadata={"ownerReferences": owners}, spec=spec)
 
 
-SLICE = {
-    "kind": "ResourceSlice", "metadata": {"name": "s"},
-    "spec": {"driver": "d", "nodeName": "a", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "g"}]},
-}  # fmt: skip
+SLICE = manifest(
+    "ResourceSlice",
+    "s",
+    spec={"driver": "d", "nodeName": "a", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "g"}]},
+)
 WHOLE = {
     "delete pod web/p": ({"Pod web/p"}, set()),
     "delete pod w-0": ({"Pod default/w-0"}, {"Pod default/w-1"}),
@@ -233,7 +243,7 @@ def test_paths_are_written_as_they_are_read(field):
 
 
 @pytest.mark.parametrize(
-    ("manifest", "edit", "spec"),
+    ("given", "edit", "spec"),
     [
         (
             {"kind": "CSINode", "spec": {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 1}}]}},
@@ -251,10 +261,10 @@ def test_paths_are_written_as_they_are_read(field):
         ({"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}}, "selector.a.io/b=y", {"selector": {"a.io/b": "y"}}),
     ],
 )  # fmt: skip
-def test_fields_of_other_kinds_are_what_the_kind_has_there(manifest, edit, spec):
+def test_fields_of_other_kinds_are_what_the_kind_has_there(given, edit, spec):
     """A field called allocatable, capacity, requests or limits has free keys in the kinds in which it is a map of amounts alone."""
-    parsed = Edit.parse(f"{manifest['kind']} * {edit}")
-    assert parsed.made(manifest)["spec"] == spec
+    parsed = Edit.parse(f"{given['kind']} * {edit}")
+    assert parsed.made(given)["spec"] == spec
 
 
 NAMES = st.sampled_from(["cpu", "memory", "nvidia.com/gpu"])

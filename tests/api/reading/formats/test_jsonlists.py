@@ -10,12 +10,10 @@ from kubeclassic.api.reading import documents
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.formats.jsonvalues import Uncertain, long_list, whole_value
 from kubeclassic.exceptions import ManifestError
+from tests.support.manifests import manifest
 
-NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}
-PODS = [
-    {"kind": "Pod", "metadata": {"name": f"p{number}"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "é"}]}}
-    for number in range(3)
-]
+NODE = manifest("Node", "n", labels={"a": "1,2"}, status={"allocatable": {"cpu": "4"}})
+PODS = [manifest("Pod", f"p{number}", spec={"nodeName": "n", "containers": [{"name": "c", "image": "é"}]}) for number in range(3)]
 GOOD = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *PODS], "metadata": {"resourceVersion": "", "x": [1, 2]}})
 BARE = '{"kind": "PodList", "items": [{"metadata": {"name": "a"}}, {"metadata": {"generateName": "b"}}]}'
 BIG = '{"kind": "List", "items": [{"kind": "PriorityClass", "metadata": {"name": "a"}, "value": 123456789012345678901234567890}]}'
