@@ -43,8 +43,6 @@ def _alias_checkout():
     """Make the root of the repository importable as ``kubeclassic`` where the package is not installed."""
     if importlib.util.find_spec("kubeclassic") is None:
         spec = importlib.util.spec_from_file_location("kubeclassic", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
-        assert spec is not None
-        assert spec.loader is not None
         sys.modules["kubeclassic"] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         link = ROOT / "build" / "bare" / "kubeclassic"  # processes of a pool look for the package by its name
@@ -89,7 +87,7 @@ def pytest_collection_modifyitems(items):
     """Mark what README's run leaves out as ``whole``; conformance begins, as it takes longest and processes are to end together."""
     from tests.support.examples import ENDS
 
-    tests = defaultdict[str, list[pytest.Item]](list)
+    tests = defaultdict(list)
     for item in items:
         tests[item.nodeid.split("[")[0]].append(item)
     for name, rows in tests.items():

@@ -66,8 +66,6 @@ class TestSchedule:
         """A decision carries rows and totals as arrays, and the same by name."""
         decision = scheduler(node("a"), node("b"), node("c", cpu="0"), pod("p", requests={"cpu": 1})).schedule("p")
         details = decision.details
-        assert details is not None
-        assert details.totals is not None
         assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
         assert details.totals.tolist() == list(decision.scores.values())
         assert decision.failed == {"c": ["Insufficient cpu"]}
@@ -145,7 +143,6 @@ class TestRun:
         """One pod at a time, the caller tries again; its nomination holds meanwhile."""
         ours = scheduler(node("a", cpu="2"), pod("low", on="a", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
         decision = ours.schedule("high")
-        assert decision.preemption is not None
         assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == ("a", ["low"])
         assert ours.schedule(pod("other", requests={"cpu": 1})).host is None
         assert hosts(ours.run()) == ["a"]
@@ -301,7 +298,6 @@ class TestProfiles:
         full = [node("a", cpu="1"), pod("low", on="a", requests={"cpu": 1}), pod("high", requests={"cpu": 1}, priority=5)]
         assert scheduler(*full, release=NEW, preemption=False).schedule("high").preemption is None
         found = scheduler(*full, release=NEW).schedule("high").preemption
-        assert found is not None
         assert found.node == "a"
 
     def test_plugins_of_ones_own(self):
@@ -338,7 +334,6 @@ class TestConfiguration:
         given, nodes, cycle = ours.batch("q")
         assert (nodes.n, given.requests, cycle.pod.name) == (3, {}, "q")
         failures = not_at_work.check(given, nodes, cycle)
-        assert failures is not None
         assert failures.passed.tolist() == [True, False, True]
         host = ours.explain("p").host
         assert ours.schedule("p").host == host

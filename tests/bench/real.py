@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import attrs
 import click
@@ -129,7 +128,7 @@ def child(notes, words):
         found["seconds"] = lab_step(words[1])
     else:
         status, paths = run_command(words)
-        detours = sum((path.detours for path in paths), Counter[Any]())
+        detours = sum((path.detours for path in paths), Counter())
         found["decisions"] = sum(path.taken for path in paths) + detours.total()
         found["detours"] = {why.value: count for why, count in detours.most_common()}
     notes.write_text(json.dumps(found), encoding="utf-8")

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,7 +26,7 @@ def answered(*arguments):
 class TestNewerLabels:
     def test_zones(self):
         """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""
-        found = list[Any]()
+        found = []
         for more, warned in (((), True), (("--newer-labels",), False)):
             out, err = ran("compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more, status=1)
             found.append(json.loads(out)["against"][0]["causes"])

@@ -57,7 +57,6 @@ class TestErrors:
     def test_an_error_is_not_a_misfit(self):
         """Where a predicate cannot answer there is a text and no reason, and the node does not pass."""
         found = Failures.error("node not found", mask(".x"))
-        assert found is not None
         assert error_text(found, 0) is None
         assert error_text(found, 1) == "node not found"
         assert found.reasons(1) == ()
@@ -68,7 +67,6 @@ class TestTake:
     def test_takes_nodes_in_the_order_asked(self):
         """The answer for some nodes is in the order in which they are asked for, errors included."""
         found = Failures.of_rows([(FULL,), None, "broken"])
-        assert found is not None
         assert outcomes(found.take(np.array([2, 0, 1])), 3) == ["broken", (FULL,), ()]
 
 

@@ -69,7 +69,6 @@ class TestCheckVolumeBinding:
         check_volume_binding.check(cycle.template, Batch(cycle.table), cycle)
         scheduler.binder.assume(pod("c"), "n1")
         assert scheduler.binder.volumes.get("v").spec.claim_ref is None
-        assert check_volume_binding.effect is not None
         check_volume_binding.effect(cycle.template, Batch(cycle.table, np.array([0])), cycle)
         scheduler.binder.assume(pod("c"), "n1")
         assert scheduler.binder.volumes.get("v").spec.claim_ref is not None

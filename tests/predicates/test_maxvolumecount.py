@@ -79,7 +79,6 @@ class TestTransient:
     def left(self, **gates):
         scheduler = engine(limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates)
         cycle = scheduler.begin(user("p", ebs(1), ebs(2)))
-        assert max_ebs_volume_count.effect is not None
         max_ebs_volume_count.effect(cycle.template, Batch(cycle.table, np.array([0, 1])), cycle)
         return Batch(cycle.table).transient.T.tolist()
 

@@ -37,7 +37,6 @@ class TestScale:
         nodes = Batch(cycle.table, np.array(rows, np.intp))
         sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
         assert sums.tolist() == [1, 1, 1]
-        assert inter_pod_affinity.reduce is not None
         assert inter_pod_affinity.reduce(cycle.template, sums, nodes, cycle).tolist() == scores
 
 

@@ -35,7 +35,7 @@ class Twice:
 
 def test_any_executor_will_do():
     """An executor comes to the table of this process, errors included, and tells how far it is."""
-    told = list[tuple[int, int]]()
+    told = []
     with ThreadPoolExecutor(1) as executor:
         found = kubeclassic.sweep(SPEC, executor=executor, on_progress=lambda done, total: told.append((done, total)))
     assert found.rows == kubeclassic.sweep(SPEC).rows

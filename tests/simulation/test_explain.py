@@ -141,7 +141,6 @@ class TestEviction:
         for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
             feed.put(item)
         found = explain(made, pod("p", requests={"cpu": 9}, priority=priority))
-        assert found.eviction is not None
         counts = {"Preemption is not helpful": found.eviction.unresolvable, "No preemption victims": found.eviction.nobody_lower}
         assert found.eviction.not_enough == (3 if priority else 0)
         for text, count in counts.items():
@@ -171,7 +170,6 @@ class TestEviction:
         )
         made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
         found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
-        assert found is not None
         assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == ("a", 1, ["default/there"])
 
 

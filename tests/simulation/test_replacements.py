@@ -41,7 +41,6 @@ class TestReplacements:
         status = {"nominatedNodeName": "a", "startTime": "2020-01-01T00:00:00Z", "phase": "Running"}
         old = owned("web-0", "StatefulSet", "web", on="a", status=status, labels={"app": "web"}, requests={"cpu": 1})
         made = Replacements.beside([old]).of(old)
-        assert made is not None
         assert (made.spec.node_name, made.status.nominated_node_name, made.status.start_time) == ("", "", None)
         assert (made.labels, made.spec.containers) == (old.labels, old.spec.containers)
         assert (made.key, made.uid != old.uid) == (old.key, True)

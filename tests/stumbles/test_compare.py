@@ -88,7 +88,6 @@ class TestTheMode:
         assert lines[3] == more
         assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
         first = found.document.against[0].first_difference
-        assert first is not None
         assert first.pod == found.differences[0].pod
 
 

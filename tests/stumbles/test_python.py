@@ -40,7 +40,7 @@ def crowd(nodes=300):
 
 def reachable(start):
     """Everything of the package that hangs on *start*, values of the API apart."""
-    seen, todo = set[int](), [start]
+    seen, todo = set(), [start]
     while todo:
         item = todo.pop()
         if id(item) in seen or isinstance(item, KubeObject | type) or len(seen) > 20_000:

@@ -40,6 +40,5 @@ def why(made, incoming):
 
 def kept(made, *predicates):
     """Whether anything is kept of each predicate for the first class that was seen, on any node."""
-    assert made.flow.equivalence is not None
     found = (made.flow.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
     return [rows is not None and bool(rows.any()) for rows in found]

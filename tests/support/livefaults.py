@@ -141,7 +141,6 @@ class Process:
 
     async def kill(self):
         """End it at once, as by kill -9. A defect that had ended it before is raised."""
-        assert self._task is not None
         if self.elector is not None:
             self.elector.leads = False  # it does not give its lease back
         self._task.cancel()

@@ -162,7 +162,6 @@ def _score_mismatches(service, pod, decision):
 
 
 def _victim_mismatches(service, pod, decision):
-    assert decision.preemption is not None
     own = {
         name: {"Pods": [{"UID": victim.uid} for victim in victims.pods], "NumPDBViolations": victims.violations}
         for name, victims in decision.preemption.candidates.items()

@@ -215,7 +215,6 @@ def answer(rule, cycle, nodes, at):
 
 def remembered(rule, cycle, at):
     """The same of the whole table, as the memory has it."""
-    assert cycle.answers is not None
     if isinstance(rule, Predicate):
         return objections(cycle.answers.failures(rule, cycle).answer, at)
     try:

@@ -117,7 +117,6 @@ def test_equal_amounts_stay_as_they_are_written(texts):
         volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(capacity=amounts(storage=text))))
         status = ContainerStatus(resources=ResourceRequirements(limits=amounts(memory=text)), allocated_resources=amounts(memory=text))
         (one,) = shared(Pod(status=PodStatus(container_statuses=(status,)))).status.container_statuses
-        assert one.resources is not None
         found = pod.spec.containers[0].requests["memory"], volume.spec.capacity["storage"]
         found += one.resources.limits["memory"], one.allocated_resources["memory"]
         assert [amount.form for amount in found] == [Quantity.parse(text).form] * 4

@@ -117,13 +117,10 @@ class TestDeployment:
         assert isinstance(replica_set, ReplicaSet)
         hashed = replica_set.name.removeprefix("web-")
         assert len(hashed) == 10
-        assert replica_set.selector is not None
         assert replica_set.selector.match_labels == replica_set.labels == {"app": "web", "pod-template-hash": hashed}
-        assert replica_set.metadata.controller is not None
         assert replica_set.metadata.controller.kind == "Deployment"
         assert names(made)[1:] == [f"x/web-{hashed}-0", f"x/web-{hashed}-1"]
         owner = pods(made)[0].metadata.controller
-        assert owner is not None
         assert (owner.kind, owner.name, owner.uid) == ("ReplicaSet", replica_set.name, replica_set.uid)
         assert pods(made)[0].labels == replica_set.labels
 
@@ -171,9 +168,6 @@ class TestDaemonSet:
         made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
         assert names(list(made)) == ["x/web-a", "x/web-b"]
         affinity = made[1].spec.affinity
-        assert affinity is not None
-        assert affinity.node_affinity is not None
-        assert affinity.node_affinity.required is not None
         (term,) = affinity.node_affinity.required.node_selector_terms
         assert [(field.key, field.operator, field.values) for field in term.match_fields] == [("metadata.name", "In", ("b",))]
         tolerated = {(t.key.removeprefix("node.kubernetes.io/"), t.effect) for t in made[0].spec.tolerations}
@@ -243,7 +237,6 @@ class TestJobs:
         assert expand([workload("CronJob", jobTemplate=job)]) == []
         made = pods(expand([workload("CronJob", jobTemplate=job)], cron_jobs=True))
         assert names(list(made)) == ["x/web-1-0", "x/web-1-1"]
-        assert made[0].metadata.controller is not None
         assert (made[0].metadata.controller.kind, made[0].labels["job-name"]) == ("Job", "web-1")
         assert expand([workload("CronJob", jobTemplate=job, suspend=True)], cron_jobs=True) == []
         running = workload("Job", "web-7", {"kind": "CronJob", "name": "web", "controller": True})

@@ -107,7 +107,6 @@ class TestOtherKinds:
         """The controlling owner is found."""
         owners = [{"kind": "A", "name": "a"}, {"kind": "B", "name": "b", "uid": "u", "controller": True, "apiVersion": "apps/v1"}]
         decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
-        assert decoded is not None
         assert decoded.metadata.controller == o.OwnerReference(kind="B", name="b", uid="u", controller=True, api_version="apps/v1")
 
     def test_kind_may_come_from_a_list(self):
@@ -169,6 +168,4 @@ def test_the_manifest_is_kept_on_request():
     """An object has the JSON that it was read from only where that was asked for; it counts for nothing when objects are compared."""
     manifest = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"hostname": "unread"}}
     kept, plain = decode_kind("Pod", manifest, keeps_manifest=True), decode_kind("Pod", manifest)
-    assert kept is not None
-    assert plain is not None
     assert (kept.manifest, plain.manifest, kept == plain) == (manifest, None, True)

@@ -31,7 +31,6 @@ def manifest(node="", token="abcde", **spec):
 def pods(*manifests):
     """The pods of a long list, as far as they are read from their text."""
     found = long_list(io.BytesIO(json.dumps({"kind": "List", "items": list(manifests)}).encode()))
-    assert found is not None
     return [pod_of_texts(parts) for parts in found.items()]
 
 
@@ -55,7 +54,6 @@ def test_what_looks_like_these_stays(spec):
         document = manifest(node, **spec)
         wanted = read(Pod, document)
         for found in (decode(document), *filter(None, pods(document, document))):
-            assert found is not None
             assert (found.spec.node_name, found.spec.node_selector, found.spec.tolerations) == (
                 wanted.spec.node_name, wanted.spec.node_selector, wanted.spec.tolerations,
             )  # fmt: skip

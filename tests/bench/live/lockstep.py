@@ -53,7 +53,7 @@ def _prepare(server, nodes):
 
 
 def _steps(site, ours, theirs):
-    counts, wrong, draw = Counter[str](), list[str](), random.Random(11)
+    counts, wrong, draw = Counter(), [], random.Random(11)
     for number in range(site.pods):
         pod = _pod(number, draw)
         for server in (ours, theirs):

@@ -238,7 +238,6 @@ class Replicas:
         """The exit status of the leader, which gets a signal."""
         until(lambda: self.leader is not None, WARM_WITHIN, "no replica leads")
         leader = self.leader
-        assert leader is not None
         self._mine.add(leader.process.pid)
         leader.send(number)
         return leader.process.wait()

@@ -215,12 +215,10 @@ class Real(Server):
 
     def kill_api(self):
         """End the API server at once."""
-        assert self.api is not None
         self.api.kill()
 
     def kill_etcd(self):
         """End etcd at once."""
-        assert self.etcd is not None
         self.etcd.kill()
 
     def pause(self, *, is_over):

@@ -1,6 +1,5 @@
 """The list of pods behind a page: who is in it, how it ends for each side, and why."""
 
-from typing import Any
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.questions.compare.ask import PodList
@@ -20,7 +19,7 @@ def listed(objects, made, mode=FREE):
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
     html = part_html(PodList(compare(scenario, made, mode=mode).document()).table())
-    data, found = data_of_page(html)["pods-data"], dict[str, dict[str, Any]]()
+    data, found = data_of_page(html)["pods-data"], {}
     for row, details in zip(table_of_page(html, "pods"), data["details"], strict=True):
         pod, *hosts, outcomes, _, why = row.values()
         cycles = [data["shared"]["texts"][cycle[0]].split(":")[0] for cycle in details or []]

@@ -118,7 +118,7 @@ class TestWords:
     def test_rows_are_thinned(self):
         """Of many rows some are kept, in order, the first and the last among them."""
         thinned = Thinned()
-        made = list[int]()
+        made = []
         for time in range(12_345):
             thinned.add(lambda time=time: made.append(time) or [time])
         thinned.last = [12_344]

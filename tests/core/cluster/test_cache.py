@@ -59,7 +59,7 @@ class TestReadingOn:
         rng = random.Random(seed)
         kept, anew = engine_for(release, {}), engine_for(release, {})
         nodes = [node(f"n{number}", labels={ZONE: rng.choice("abc")}) for number in range(12)]
-        there = set[str]()
+        there = set()
         for step in range(60):
             changed = rng.choice(nodes) if step > 7 and rng.random() < 0.4 else nodes[step] if step <= 7 else None
             for one in (kept, anew):

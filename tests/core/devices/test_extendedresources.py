@@ -104,5 +104,4 @@ class TestRequests:
         """The claim is called after its pod, which owns it."""
         claim = as_written(special_claim(asking([])), asking([]))
         assert claim.name.startswith("p-extended-resources-")
-        assert claim.metadata.controller is not None
         assert claim.metadata.controller.uid == "uid-p"

@@ -43,7 +43,6 @@ class TestTaints:
         found = newest(a_slice("n", TAINTED, "good")).allocate(
             [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
         )  # fmt: skip
-        assert found is not None
         assert [one.device for one in found[0].results] == wanted
         assert len(found[0].results[0].tolerations) == (toleration is not None)
 
@@ -133,7 +132,6 @@ class TestSharedDevices:
         for number in range(2):
             claim = device_claim(f"c{number}", asking("15Gi"))
             results = found.allocate([claim], 0)
-            assert results is not None
             (one,) = results[0].results
             assert str(one.consumed_capacity["memory"]) == "16106127360"
             ids.add(one.share_id)
@@ -203,7 +201,6 @@ class TestBindingConditions:
         """A pool with such a device comes last, and what has to be true of it stands with it; it is for the one node."""
         found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
         results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
-        assert results is not None
         assert [one.device for result in results for one in result.results] == ["fast", "slow"]
         assert results[1].results[0].binding_conditions == ("Ready",)
         assert [result.node_selector is None for result in results] == [True, False]

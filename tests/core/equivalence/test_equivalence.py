@@ -90,7 +90,6 @@ class TestGaps:
 
 def kept_on(made, predicate, *, of=0):
     """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without a result no entry."""
-    assert made.flow.equivalence is not None
     rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
 
@@ -102,7 +101,6 @@ class TestWhatIsKept:
         important = pod("p", requests={"cpu": "2"}, priority=10)
         assert place(made, pod("low", requests={"cpu": "3"})) == "a"
         plan = made.schedule(important).preemption
-        assert plan is not None
         assert (plan.node, [victim.name for victim in plan.victims]) == ("a", ["low"])
         assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
         assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}

@@ -42,7 +42,6 @@ class TestAssume:
         nodes = batch(node("n1"))
         assert decided(found, pod("c"), "n1", nodes) is False
         assumed = found.volumes.get("v")
-        assert assumed.spec.claim_ref is not None
         assert (assumed.spec.claim_ref.namespace, assumed.spec.claim_ref.name) == ("default", "c")
         assert assumed.annotations == {"pv.kubernetes.io/bound-by-controller": "yes"}
         assert flags(found, nodes, "d") == [(False, True)]

@@ -56,7 +56,6 @@ class TestPermit:
         """If one plugin wants to wait and another rejects or fails, the pod does not wait."""
         engine, new = waiting_scheduler(node("a")), asking(Doorman="10", Second=said)
         failure = reserved(engine, new)
-        assert failure is not None
         assert (failure.text, failure.is_rejection) == (text, is_rejection)
         assert names(waits_of(engine)) == []
         assert not engine.cache.is_assumed(new)
@@ -145,11 +144,9 @@ class TestTheEndOfAWait:
         EventFeed(engine).put(new.bound_to("b"))
         assert engine.flow.binding.removed(new)
         failure = engine.flow.binding.permitted(new, "a")
-        assert failure is not None
         assert failure.text == "removed"
         assert doorman(engine).reserved == set()
         state = engine.cache.state(new)
-        assert state is not None
         assert (state.node_name, state.assumed) == ("b", False)
 
     def test_giving_back_drops_the_wait(self):
@@ -221,7 +218,6 @@ class TestDeletion:
         events.put(new.bound_to("b"))
         assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
         state = engine.cache.state(new)
-        assert state is not None
         assert (state.node_name, doorman(engine).reserved) == ("b", set())
 
 

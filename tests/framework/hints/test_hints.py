@@ -92,7 +92,6 @@ class Bench:
         """Try *pending* for the first time; True if it is parked."""
         self.router.put(pending)
         item = self.queue.pop()
-        assert item is not None
         decision = self.engine.schedule(pending)
         if decision.host is not None:
             return False

@@ -84,7 +84,6 @@ class TestWaiting:
                 bench.clock.now = nanoseconds(now)
                 bench.queue.move_all()
                 again = bench.queue.pop()
-                assert again is not None
                 assert again.pod.key == item.pod.key
                 bench.fail(again)
                 found.append(bench.queue._ends(again) - bench.clock.now)

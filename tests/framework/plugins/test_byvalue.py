@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import FEW, judged
 from kubeclassic.core.arrays.reduction import Reduction
@@ -156,7 +155,7 @@ class TestDecisions:
 
     def hosts(self, engine, labels, forms, order, leaving):
         """The host of each pod; before the last one, pod number *leaving* is deleted."""
-        feed, found, pods = EventFeed(engine), list[str | None](), list[Pod]()
+        feed, found, pods = EventFeed(engine), [], []
         for i, item in enumerate(labels):
             feed.put(node(f"n{i}", labels=item))
         for number, form in enumerate(order):

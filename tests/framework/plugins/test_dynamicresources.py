@@ -162,7 +162,6 @@ class TestExtendedResources:
         assert engine.assume(second, "b") is None
         assert [claim.name for claim in claims.of(second)] == []
         third = engine.schedule(asking("r", gpu="1", other="1"))
-        assert third.error is not None
         assert third.error.startswith("0/3 nodes are available: ")
         assert "cannot fit resource" not in third.error  # NodeResourcesFit comes first
 
@@ -205,7 +204,6 @@ class TestBindingConditions:
         """A claim whose device failed, or is not ready in time, cannot be used, and loses its devices."""
         claim = allocated("c", "a")
         allocation = claim.status.allocation
-        assert allocation is not None
         results = tuple(replace(one, binding_conditions=("Ready",), binding_failure_conditions=("Broken",)) for one in allocation.results)
         said = AllocatedDeviceStatus(driver=DRIVER, pool="a", device="g0", conditions=(Condition(type=kind, status="True"),))
         status = replace(
@@ -219,7 +217,6 @@ class TestBindingConditions:
         found = engine.schedule(claiming("p", "c"))
         assert (found.host == "a") == fits
         left = engine.listings.resource_claims.get("default/c")
-        assert left is not None
         assert (left.status.allocation is not None) == fits
 
 
@@ -233,7 +230,6 @@ class TestReserve:
             {"c": [f"{DRIVER}/a/g0"]}, {"d": [f"{DRIVER}/b/g0"]}, {"e": [f"{DRIVER}/a/g1"]},
         ]  # fmt: skip
         found = engine.listings.resource_claims.get("default/c")
-        assert found is not None
         assert found.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
         assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [("pods", "p-c", "uid-p-c")]
 

@@ -33,8 +33,6 @@ def affinity_of(required=None, preferred=None):
 def faults(selector, cells=None):
     """The faults of a pod's required terms with one expression."""
     made = pod("p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}})
-    assert made.spec.affinity is not None
-    assert made.spec.affinity.node_affinity is not None
     assert made.spec.affinity.node_affinity.required is not None
     return node_selector_faults(made.spec.affinity.node_affinity.required, cells or FrameworkCells())
 

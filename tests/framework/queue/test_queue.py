@@ -28,7 +28,6 @@ class Bench:
     def attempt(self):
         """Try the head of the queue: its host, or None, and then it waits."""
         popped = self.queue.pop()
-        assert popped is not None
         decision = self.engine.schedule(popped.pod)
         if decision.host is None:
             popped.plugins = self.engine.flow.take_unschedulable_plugins(popped.pod)

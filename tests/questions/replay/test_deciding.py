@@ -1,7 +1,6 @@
 """Replays in which a program decides in the scheduler's place: `next_pod`, `place`, `conclude`, and the example for learning."""
 
 import runpy
-from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +35,7 @@ def judged(made, pod):
 @both
 def test_the_scheduler_decides(release):
     """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by itself."""
-    made, found = three(release), list[Any]()
+    made, found = three(release), []
     made.cluster.journal.observers = [found.append]
     while (turn := made.next_pod()) is not None:
         judged(made, turn)
@@ -50,7 +49,6 @@ def test_a_program_decides(release):
     """A pod goes where the program says, and those after it find the cluster so."""
     made = three(release)
     one = made.next_pod()
-    assert one is not None
     fits, (low, high, none) = judged(made, one)
     assert (made.now, one.name, fits, none) == (1, "one", [True, True, False], 0)
     assert high > low
@@ -100,8 +98,6 @@ def test_volumes_follow(release):
     made.conclude(made.place(turn, "c"))
     assert made.next_pod() is None
     bound, found = made.cluster.pod("default/db"), made.engine.listings.claims.get("default/data")
-    assert found is not None
-    assert bound is not None
     assert (bound.spec.node_name, found.annotations["volume.kubernetes.io/selected-node"]) == ("c", "c")
 
 
@@ -117,7 +113,7 @@ class TestTheExample:
     def episode(environment, seed):
         """The rewards of an agent that takes the last node on which a pod fits."""
         seen, info = environment.reset(seed=seed)
-        rewards, done = list[float](), False
+        rewards, done = [], False
         while not done:
             assert environment.observation_space.contains(seen)
             seen, reward, done, truncated, info = environment.step(int(np.flatnonzero(info["action_mask"])[-1]))

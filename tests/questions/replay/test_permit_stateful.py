@@ -66,7 +66,6 @@ class Waits(RuleBasedStateMachine):
         while (due := agenda.next_time) is not None and due <= end:
             replay.cluster.clock.now = due
             task = agenda.pop_due(due)
-            assert task is not None
             task()
         replay.cluster.clock.now = end
         return self.clear()
@@ -78,7 +77,6 @@ class Waits(RuleBasedStateMachine):
             unplaced = self.replay.cluster.pod(life.key)
             assert unplaced is not None
             condition = scheduled_condition(unplaced)
-            assert condition is not None
             assert condition.reason == "Unschedulable"
             found[unplaced.name] = condition.message
             self.replay.pods.delete(life)

@@ -41,7 +41,6 @@ def messages(records, name):
 def condition(made, name):
     """Reason and message of a pod's condition PodScheduled."""
     found = made.cluster.pod(f"default/{name}")
-    assert found is not None
     (marked,) = found.status.conditions
     return marked.reason, marked.message
 

@@ -217,7 +217,6 @@ class TestUpdates:
         made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
         played(made)
         now = made.cluster.pod("default/one")
-        assert now is not None
         assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
 
 

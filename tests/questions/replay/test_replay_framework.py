@@ -89,7 +89,6 @@ class TestPreemption:
         while made.step() and made.now < 30:
             pass
         victim = made.cluster.pod("default/low")
-        assert victim is not None
         assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [("DisruptionTarget", "True", "PreemptionByScheduler")]
 
     @pytest.mark.parametrize(
@@ -101,7 +100,6 @@ class TestPreemption:
         made = of_engine(scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated))
         played(made)
         left = made.cluster.pod("default/high")
-        assert left is not None
         assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
         assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [(reason, bool(plugins))]
 

@@ -338,6 +338,5 @@ def test_an_edit_of_one_field_keeps_all_others(kind, data):
     edits = Edits.parse([f"{kind.lower()} x labels.z=1"], defaults=False)
     for keeps in (True, False):
         item = decode(document, keeps_manifest=keeps)
-        assert item is not None
         (found,) = edits.of_pods([item])[0] if kind == "Pod" else edits.of_loaded([Loaded((item,))])[0][0].objects
         assert found == replace(item, metadata=replace(item.metadata, labels=Map(a="b", z="1")))
